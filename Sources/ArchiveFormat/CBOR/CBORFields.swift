@@ -118,3 +118,22 @@ struct CBOROpenFields<Key: FieldKey> {
         return nil
     }
 }
+
+extension CBORWriter {
+    /// Appends a path, unless it is the root.
+    ///
+    /// - Returns: the number of fields written.
+    mutating func path(_ path: RelativePath, _ key: some FieldKey) -> Int {
+        if path.isRoot { return 0 }
+        self.key(key)
+        byteString(path.bytes)
+        return 1
+    }
+}
+
+extension CBORReader {
+    /// Reads a path that has a field of its own.
+    mutating func path() throws(FormatError) -> RelativePath {
+        try RelativePath(sharing: 0, of: nil, suffix: presentByteString())
+    }
+}

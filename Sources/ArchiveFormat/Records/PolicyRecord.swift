@@ -118,8 +118,12 @@ extension PolicyRecord {
         if isRemoved, !tiers.isEmpty || !room.isEmpty {
             throw .malformed("a removed policy has settings")
         }
-        if rootPath == nil, !host.isEmpty || machine != .unknown { throw .malformed("a policy has a machine but no root") }
-        if rootPath != nil, !room.isEmpty { throw .malformed("a policy of one root has a size limit, which only the archive can have") }
+        if rootPath == nil, !host.isEmpty || machine != .unknown {
+            throw .malformed("a policy has a machine but no root")
+        }
+        if rootPath != nil, !room.isEmpty {
+            throw .malformed("a policy of one root has a size limit, which only the archive can have")
+        }
         if let maxSize { try FormatLimits.check(maxSize, FormatLimits.bytes, "a size") }
         if let minFreeBytes { try FormatLimits.check(minFreeBytes, FormatLimits.bytes, "a size") }
         if let minFreePercent { try FormatLimits.check(minFreePercent, 100, "a share") }
@@ -140,7 +144,9 @@ extension PolicyRecord {
             guard narrower.width < tier.width, narrower.width == 0 || tier.width.isMultiple(of: narrower.width) else {
                 throw .malformed("the spans of tiers do not nest")
             }
-            if let age = tier.age, let earlier = narrower.age, age <= earlier { throw .malformed("tiers are out of order") }
+            if let age = tier.age, let earlier = narrower.age, age <= earlier {
+                throw .malformed("tiers are out of order")
+            }
         }
     }
 }

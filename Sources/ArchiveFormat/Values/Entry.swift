@@ -57,73 +57,6 @@ public struct Entry: Hashable, Sendable {
     }
 }
 
-/// What a file or a symbolic link holds.
-public enum Content: Hashable, Sendable {
-    /// No content: an empty file, or an object that is neither file nor symbolic link.
-    case none
-    /// A small file's bytes, 1 to `Content.inlineLimit` of them.
-    case inline([UInt8])
-    /// A file as a sequence of chunks and holes, in order.
-    case slices([Slice])
-    /// A large file, whose slices are in separate chunks, each an encoded `SliceList`.
-    case sliceLists([ListedSlices])
-    /// The target of a symbolic link, as bytes.
-    case linkTarget([UInt8])
-
-    /// The most bytes stored in the entry itself.
-    public static let inlineLimit = 96
-    /// The most slices stored in the entry itself.
-    public static let slicesLimit = 16
-    /// The most slices in one list.
-    package static let listedSlicesLimit = 4096
-
-    /// The content's length in bytes as a file; 0 for a link.
-    public var size: UInt64 {
-        switch self {
-        case .none, .linkTarget: 0
-        case .inline(let bytes): UInt64(bytes.count)
-        case .slices(let slices): slices.reduce(0) { FormatLimits.sum($0, $1.length, FormatLimits.bytes) }
-        case .sliceLists(let lists): lists.reduce(0) { FormatLimits.sum($0, $1.length, FormatLimits.bytes) }
-        }
-    }
-}
-
-/// A run of a file's bytes: a chunk, or a hole that reads as zeros.
-public struct Slice: Hashable, Sendable {
-    /// Bytes that the slice covers, at least 1.
-    public var length: UInt64
-    /// The chunk that holds them; nil for a hole.
-    public var chunk: ChunkID?
-
-    public init(length: UInt64, chunk: ChunkID?) {
-        self.length = length
-        self.chunk = chunk
-    }
-}
-
-/// A reference to a chunk that lists a run of a large file's slices.
-public struct ListedSlices: Hashable, Sendable {
-    /// Bytes of the file that the list's slices cover, at least 1.
-    public var length: UInt64
-    /// The chunk that holds the list, an encoded `SliceList`.
-    public var list: ChunkID
-
-    public init(length: UInt64, list: ChunkID) {
-        self.length = length
-        self.list = list
-    }
-}
-
-/// A part of a large file's sequence of slices, stored as a chunk.
-public struct SliceList: Hashable, Sendable {
-    public var slices: [Slice]
-
-    public init(slices: [Slice]) { self.slices = slices }
-
-    /// The sum of the slices' lengths.
-    public var length: UInt64 { Content.slices(slices).size }
-}
-
 /// A cheap test for whether a file may have changed since it was read.
 public struct Signature: Hashable, Sendable {
     public var inode: UInt64
@@ -133,14 +66,6 @@ public struct Signature: Hashable, Sendable {
     public init(inode: UInt64, changed: Timestamp) {
         self.inode = inode
         self.changed = changed
-    }
-}
-
-extension Signature: Codable {
-    /// The fields of a signature on its own; in an entry they are among the entry's fields.
-    private enum CodingKeys: Int, CodingKey {
-        case inode = 0
-        case changed = 1
     }
 }
 
@@ -224,50 +149,6 @@ extension Entry {
             guard index == 0 || attributes[index - 1].name.lexicographicallyPrecedes(attribute.name) else {
                 throw .malformed("extended attributes out of order or repeated")
             }
-        }
-    }
-}
-
-extension Content {
-    /// The most bytes a file can have (`off_t`).
-    private static let sizeLimit = UInt64(Int64.max)
-
-    /// Checks that this is valid content for an object of `kind`.
-    func validate(in kind: FileKind) throws(FormatError) {
-        switch self {
-        case .none:
-            return
-        case .linkTarget(let target):
-            guard kind == .symbolicLink else { throw .malformed("a link target in an entry of another kind") }
-            guard !target.isEmpty, !target.contains(0) else { throw .malformed("the target of a symbolic link") }
-            return
-        case .inline(let bytes):
-            guard (1...Content.inlineLimit).contains(bytes.count) else {
-                throw .malformed("the length of small content")
-            }
-        case .slices(let slices):
-            guard slices.count <= Content.slicesLimit else { throw .malformed("too many slices in an entry") }
-            try Content.validate(slices)
-        case .sliceLists(let lists):
-            guard !lists.isEmpty else { throw .malformed("an empty array of slice lists") }
-            try Content.validate(lengths: lists.lazy.map(\.length))
-        }
-        guard kind == .file else { throw .malformed("file content in an entry of another kind") }
-    }
-
-    /// Checks a sequence of slices: there is at least one, none is empty, and a file can have their total size.
-    static func validate(_ slices: [Slice]) throws(FormatError) {
-        guard !slices.isEmpty else { throw .malformed("no slices") }
-        guard slices.count <= listedSlicesLimit else { throw .malformed("too many slices in a list") }
-        try validate(lengths: slices.lazy.map(\.length))
-    }
-
-    private static func validate(lengths: some Sequence<UInt64>) throws(FormatError) {
-        var total: UInt64 = 0
-        for length in lengths {
-            guard length > 0 else { throw .malformed("an empty slice") }
-            guard length <= Content.sizeLimit - total else { throw .malformed("the size of a file") }
-            total += length
         }
     }
 }

@@ -1,6 +1,6 @@
 // Exclusion rules to CBOR and back.
 
-internal import Exclusions
+public import Exclusions
 internal import FileIO
 
 extension ExclusionRules {
@@ -86,5 +86,35 @@ extension CBORReader {
         var strings = [[UInt8]]()
         for _ in 0..<(try array(atMost: FormatLimits.patterns)) { strings.append(Array(try byteString())) }
         return strings
+    }
+}
+
+// MARK: - Codable, for the messages of a watcher
+
+extension ExclusionRules: Codable {
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Field.self)
+        self.init()
+        if let patterns = try fields.decodeIfPresent([ByteString].self, forKey: .patterns) {
+            self.patterns = patterns.map(\.bytes)
+        }
+        if let names = try fields.decodeIfPresent([ByteString].self, forKey: .ignoreFileNames) {
+            ignoreFileNames = names.map(\.bytes)
+        }
+        largerThan = try fields.decodeIfPresent(UInt64.self, forKey: .largerThan)
+        excludesCaches = try fields.decodeIfPresent(Bool.self, forKey: .excludesCaches) ?? false
+        crossesMounts = try fields.decodeIfPresent(Bool.self, forKey: .crossesMounts) ?? false
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        let plain = ExclusionRules()
+        var fields = encoder.container(keyedBy: Field.self)
+        if patterns != plain.patterns { try fields.encode(patterns.map(ByteString.init), forKey: .patterns) }
+        if ignoreFileNames != plain.ignoreFileNames {
+            try fields.encode(ignoreFileNames.map(ByteString.init), forKey: .ignoreFileNames)
+        }
+        try fields.encodeIfPresent(largerThan, forKey: .largerThan)
+        if excludesCaches { try fields.encode(true, forKey: .excludesCaches) }
+        if crossesMounts { try fields.encode(true, forKey: .crossesMounts) }
     }
 }

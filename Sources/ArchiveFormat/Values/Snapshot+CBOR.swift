@@ -172,162 +172,7 @@ extension Snapshot {
     }
 }
 
-// MARK: - Parts
-
-extension Totals {
-    /// The fields of totals.
-    ///
-    /// Numbers are part of the archive format.
-    enum CodingKeys: Int, FieldKey {
-        case files = 0
-        case directories = 1
-        case others = 2
-        case bytes = 3
-    }
-
-    fileprivate func write(to writer: inout CBORWriter) {
-        writer.counts([files, directories, others, bytes])
-    }
-
-    fileprivate init(from reader: inout CBORReader) throws(FormatError) {
-        self.init()
-        var fields = try reader.openFields(CodingKeys.self, depth: 1)
-        while let field = try fields.next(&reader) {
-            let count = try reader.present(reader.unsigned())
-            switch field {
-            case .files: files = count
-            case .directories: directories = count
-            case .others: others = count
-            case .bytes: bytes = count
-            }
-        }
-        guard self != Totals() || fields.hasUnknown else { throw .malformed("a default value that is written out") }
-    }
-}
-
-extension ChangeCounts {
-    /// The fields of change counts.
-    ///
-    /// Numbers are part of the archive format.
-    enum CodingKeys: Int, FieldKey {
-        case added = 0
-        case modified = 1
-        case removed = 2
-    }
-
-    fileprivate func write(to writer: inout CBORWriter) {
-        writer.counts([added, modified, removed])
-    }
-
-    fileprivate init(from reader: inout CBORReader) throws(FormatError) {
-        self.init()
-        var fields = try reader.openFields(CodingKeys.self, depth: 1)
-        while let field = try fields.next(&reader) {
-            let count = try reader.present(reader.unsigned())
-            switch field {
-            case .added: added = count
-            case .modified: modified = count
-            case .removed: removed = count
-            }
-        }
-        guard self != ChangeCounts() || fields.hasUnknown else {
-            throw .malformed("a default value that is written out")
-        }
-    }
-}
-
-extension ChangedPath {
-    /// The fields of a changed path.
-    ///
-    /// Numbers are part of the archive format.
-    enum CodingKeys: Int, FieldKey {
-        case path = 0
-        case change = 1
-    }
-
-    fileprivate func write(to writer: inout CBORWriter) {
-        let map = writer.beginSmallMap()
-        let paths = writer.path(path, CodingKeys.path)
-        if change != .added {
-            writer.key(CodingKeys.change)
-            writer.unsigned(UInt64(change.rawValue))
-        }
-        writer.endSmallMap(map, count: paths + (change == .added ? 0 : 1))
-    }
-
-    fileprivate init(from reader: inout CBORReader) throws(FormatError) {
-        self.init(path: .root, change: .added)
-        var fields = try reader.openFields(CodingKeys.self, depth: 2)
-        while let field = try fields.next(&reader) {
-            switch field {
-            case .path: path = try reader.path()
-            case .change:
-                change = Change(orModified: try reader.present(reader.unsigned(UInt8.self)))
-            }
-        }
-    }
-}
-
-extension Problem {
-    /// The fields of a problem.
-    ///
-    /// Numbers are part of the archive format.
-    enum CodingKeys: Int, FieldKey {
-        case path = 0
-        case reason = 1
-        case detail = 2
-    }
-
-    fileprivate func write(to writer: inout CBORWriter) {
-        let map = writer.beginSmallMap()
-        var count = writer.path(path, CodingKeys.path)
-        if reason != .unreadable {
-            count += 1
-            writer.key(CodingKeys.reason)
-            writer.unsigned(UInt64(reason.rawValue))
-        }
-        if !detail.isEmpty {
-            count += 1
-            writer.key(CodingKeys.detail)
-            writer.text(detail)
-        }
-        writer.endSmallMap(map, count: count)
-    }
-
-    fileprivate init(from reader: inout CBORReader) throws(FormatError) {
-        self.init(path: .root, reason: .unreadable, detail: "")
-        var fields = try reader.openFields(CodingKeys.self, depth: 2)
-        while let field = try fields.next(&reader) {
-            switch field {
-            case .path: path = try reader.path()
-            case .reason:
-                reason = Reason(orUnreadable: try reader.present(reader.unsigned(UInt8.self)))
-            case .detail: detail = try reader.presentText()
-            }
-        }
-    }
-}
-
 extension CBORWriter {
-    /// Appends a map from the index of each count to the count, without zeros.
-    fileprivate mutating func counts(_ counts: [UInt64]) {
-        map(count: counts.count { $0 > 0 })
-        for (index, count) in counts.enumerated() where count > 0 {
-            unsigned(UInt64(index))
-            unsigned(count)
-        }
-    }
-
-    /// Appends a path, unless it is the root.
-    ///
-    /// - Returns: the number of fields written.
-    fileprivate mutating func path(_ path: RelativePath, _ key: some FieldKey) -> Int {
-        if path.isRoot { return 0 }
-        self.key(key)
-        byteString(path.bytes)
-        return 1
-    }
-
     /// Appends a map from number to name.
     fileprivate mutating func names(_ names: [UInt32: String]) {
         map(count: names.count)
@@ -344,10 +189,6 @@ extension CBORReader {
         try present(array(atMost: limit))
     }
 
-    fileprivate mutating func path() throws(FormatError) -> RelativePath {
-        try RelativePath(sharing: 0, of: nil, suffix: presentByteString())
-    }
-
     fileprivate mutating func names() throws(FormatError) -> [UInt32: String] {
         var names = [UInt32: String]()
         var previous = -1
@@ -361,14 +202,4 @@ extension CBORReader {
         }
         return names
     }
-}
-
-extension ChangedPath.Change {
-    /// The change with this number; a number from a later version counts as a modification.
-    init(orModified number: UInt8) { self = Self(rawValue: number) ?? .modified }
-}
-
-extension Problem.Reason {
-    /// The reason with this number; a number from a later version counts as unreadable.
-    init(orUnreadable number: UInt8) { self = Self(rawValue: number) ?? .unreadable }
 }

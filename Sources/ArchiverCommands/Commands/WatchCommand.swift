@@ -34,7 +34,7 @@ struct WatchCommand: LastingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How to detect changes: auto, inotify, fanotify, or poll (scan at intervals).", valueName: "backend"))
+            "How to detect changes; poll scans at intervals.", valueName: "backend"))
     var backend = WatchBackend.auto
 
     @Flag(help: "Wait for directories that do not exist yet.")

@@ -1,0 +1,62 @@
+// A path in the list of changes that a snapshot holds.
+
+public import FileIO
+
+/// A path that differs between two snapshots, and how.
+public struct ChangedPath: Hashable, Sendable {
+    /// How the path differs.
+    ///
+    /// Raw values are part of the archive format.
+    public enum Change: UInt8, Sendable, Hashable {
+        case added = 0
+        case modified = 1
+        case removed = 2
+    }
+
+    public var path: RelativePath
+    public var change: Change
+
+    public init(path: RelativePath, change: Change) {
+        self.path = path
+        self.change = change
+    }
+}
+
+// MARK: - CBOR
+
+extension ChangedPath {
+    /// The fields of a changed path.
+    ///
+    /// Numbers are part of the archive format.
+    enum CodingKeys: Int, FieldKey {
+        case path = 0
+        case change = 1
+    }
+
+    func write(to writer: inout CBORWriter) {
+        let map = writer.beginSmallMap()
+        let paths = writer.path(path, CodingKeys.path)
+        if change != .added {
+            writer.key(CodingKeys.change)
+            writer.unsigned(UInt64(change.rawValue))
+        }
+        writer.endSmallMap(map, count: paths + (change == .added ? 0 : 1))
+    }
+
+    init(from reader: inout CBORReader) throws(FormatError) {
+        self.init(path: .root, change: .added)
+        var fields = try reader.openFields(CodingKeys.self, depth: 2)
+        while let field = try fields.next(&reader) {
+            switch field {
+            case .path: path = try reader.path()
+            case .change:
+                change = Change(orModified: try reader.present(reader.unsigned(UInt8.self)))
+            }
+        }
+    }
+}
+
+extension ChangedPath.Change {
+    /// The change with this number; a number from a later version counts as a modification.
+    init(orModified number: UInt8) { self = Self(rawValue: number) ?? .modified }
+}
