@@ -161,7 +161,9 @@ import Testing
         #expect(try Archive.open(copy).findings.isEmpty)
     }
 
-    @Test("a lost base that is stored again makes its deltas readable", arguments: Damage.allCases.filter { $0 != .segment })
+    @Test(
+        "a lost base that is stored again makes its deltas readable",
+        arguments: Damage.allCases.filter { $0 != .segment })
     func base(damage: Damage) throws {
         let sandbox = try Sandbox()
         var random = SeededGenerator(seed: 33)
