@@ -1,5 +1,6 @@
 // Decodes Codable values from deterministic CBOR.
 
+internal import FileIO
 internal import FoundationEssentials
 
 /// Decodes `Decodable` values from deterministic CBOR (RFC 8949 §4.2.1).
@@ -20,7 +21,7 @@ public struct CBORDecoder: Sendable {
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         let item: CBORValue
         do {
-            item = try bytes.decode(CBORValue.init(decoding:))
+            item = try bytes.withRawBytes(CBORValue.init(decoding:))
         } catch {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: error.description, underlyingError: error))

@@ -1,5 +1,7 @@
 // Reads deterministic CBOR item by item. It is strict: any encoding other than the one deterministic one is refused.
 
+internal import FileIO
+
 /// Reads CBOR items from memory that outlives the reader.
 ///
 /// It never trusts a length: the input must still have as many bytes as a head announces.
@@ -183,7 +185,7 @@ extension CBORReader {
     ///
     /// - Throws: `FormatError` if `bytes` are not one valid item.
     package static func countItems(of bytes: [UInt8]) throws(FormatError) -> Int {
-        try bytes.decode { (bytes) throws(FormatError) in
+        try bytes.withRawBytes { (bytes) throws(FormatError) in
             var reader = CBORReader(bytes)
             let count = try reader.skip(depth: 0)
             try reader.finish()
@@ -196,7 +198,7 @@ extension CBORReader {
         _ key: CBORValue, _ value: CBORValue, toMap map: [UInt8]
     ) throws(FormatError) -> [UInt8]? {
         let key = key.encoded()
-        let place: (count: Int, start: Int, offset: Int)? = try map.decode { (bytes) throws(FormatError) in
+        let place: (count: Int, start: Int, offset: Int)? = try map.withRawBytes { (bytes) throws(FormatError) in
             var reader = CBORReader(bytes)
             guard CBORMajor(rawValue: try reader.peek()) == .map else { return nil }
             let count = try reader.map()

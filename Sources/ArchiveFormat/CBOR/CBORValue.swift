@@ -1,5 +1,7 @@
 // A CBOR item as a value; the Codable coders work on it.
 
+internal import FileIO
+
 /// A CBOR item, limited to the part of RFC 8949's data model that the format uses: no tags, no other simple values.
 package enum CBORValue: Sendable {
     case unsigned(UInt64)
@@ -88,7 +90,7 @@ package enum CBORValue: Sendable {
 
     /// Reads the single item in `bytes`.
     package init(decoding bytes: [UInt8]) throws(FormatError) {
-        self = try bytes.decode(CBORValue.init(decoding:))
+        self = try bytes.withRawBytes(CBORValue.init(decoding:))
     }
 
     /// Reads the next item, which is nested in `depth` arrays and maps.

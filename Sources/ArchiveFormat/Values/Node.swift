@@ -139,7 +139,7 @@ extension Node {
 
     /// Reads a node.
     package init(decoding bytes: [UInt8]) throws(FormatError) {
-        self = try bytes.decode(Node.init(decoding:))
+        self = try bytes.withRawBytes(Node.init(decoding:))
     }
 
     private static func entries(from reader: inout CBORReader) throws(FormatError) -> [Entry] {

@@ -1,5 +1,7 @@
 // The parts of a file's content: runs of bytes, and the lists of them that a large file has.
 
+internal import FileIO
+
 /// A run of a file's bytes: a chunk, or a hole that reads as zeros.
 public struct Slice: Hashable, Sendable {
     /// Bytes that the slice covers, at least 1.
@@ -98,7 +100,7 @@ extension SliceList {
 
     /// Reads a list.
     package init(decoding bytes: [UInt8]) throws(FormatError) {
-        self = try bytes.decode(SliceList.init(decoding:))
+        self = try bytes.withRawBytes(SliceList.init(decoding:))
     }
 }
 

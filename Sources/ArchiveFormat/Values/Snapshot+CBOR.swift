@@ -143,7 +143,7 @@ extension Snapshot {
 
     /// Reads a snapshot.
     package init(decoding bytes: [UInt8]) throws(FormatError) {
-        self = try bytes.decode(Snapshot.init(decoding:))
+        self = try bytes.withRawBytes(Snapshot.init(decoding:))
     }
 
     /// Checks the limits and the order of a snapshot's parts.

@@ -11,7 +11,7 @@ extension Entry {
         let suffix = try fields.decodeIfPresent(ByteString.self, forKey: .path)?.bytes ?? []
         let shared = try fields.decodeIfPresent(UInt64.self, forKey: .sharedPrefix) ?? 0
         let path = try decoder.checking { () throws(FormatError) in
-            try suffix.decode { bytes throws(FormatError) in
+            try suffix.withRawBytes { bytes throws(FormatError) in
                 try RelativePath(sharing: shared, of: context.path, suffix: bytes)
             }
         }

@@ -93,7 +93,7 @@ extension Node.Child {
         let suffix = try fields.decodeIfPresent(ByteString.self, forKey: .firstPath)?.bytes ?? []
         let shared = try fields.decodeIfPresent(UInt64.self, forKey: .sharedPrefix) ?? 0
         let path = try decoder.checking { () throws(FormatError) in
-            try suffix.decode { bytes throws(FormatError) in
+            try suffix.withRawBytes { bytes throws(FormatError) in
                 try RelativePath(sharing: shared, of: previous, suffix: bytes)
             }
         }
