@@ -26,10 +26,10 @@ struct ValueEncodingTests {
         for _ in 0..<200 {
             let snapshot = random.snapshot()
             let bytes = snapshot.encoded()
-            #expect(try CBOREncoder().encode(ReferenceSnapshot(snapshot)) == bytes, "seed \(random.seed)")
+            #expect(try CBOREncoder().encode(snapshot) == bytes, "seed \(random.seed)")
             #expect(try Snapshot(decoding: bytes) == snapshot, "seed \(random.seed)")
             #expect(
-                try CBORDecoder().decode(ReferenceSnapshot.self, from: bytes).value == snapshot, "seed \(random.seed)")
+                try CBORDecoder().decode(Snapshot.self, from: bytes) == snapshot, "seed \(random.seed)")
         }
     }
 
@@ -108,7 +108,7 @@ struct ValueEncodingTests {
                     try check(bytes, asRead: KnownFields.operation) { try OperationRecord(decoding: $0).encoded() }
                     try check(bytes, asRead: KnownFields.rootNotice) { try RootNotice(decoding: $0).encoded() }
                     _ = try? CBORDecoder().decode(ReferenceNode.self, from: bytes)
-                    _ = try? CBORDecoder().decode(ReferenceSnapshot.self, from: bytes)
+                    _ = try? CBORDecoder().decode(Snapshot.self, from: bytes)
                     _ = try? CBORDecoder().decode(GapRecord.self, from: bytes)
                     _ = try? CBORDecoder().decode(OperationRecord.self, from: bytes)
                 }
@@ -371,9 +371,9 @@ struct SnapshotRuleTests {
             time: Timestamp(seconds: 1), rootPath: Array("/a".utf8), host: "h", cause: .watch,
             tree: ChunkID(hashing: []), totals: Totals(), changes: ChangeCounts(), storedBytes: 0)
         change(&snapshot)
-        let bytes = try CBOREncoder().encode(ReferenceSnapshot(snapshot))
+        let bytes = try CBOREncoder().encode(snapshot)
         let fast = (try? Snapshot(decoding: bytes)) == nil
-        #expect(fast == ((try? CBORDecoder().decode(ReferenceSnapshot.self, from: bytes)) == nil))
+        #expect(fast == ((try? CBORDecoder().decode(Snapshot.self, from: bytes)) == nil))
         return fast
     }
 
@@ -432,7 +432,7 @@ struct SnapshotRuleTests {
             let bytes = hex("a5" + fields.joined().replacing("657761746368", with: encoded))
             let snapshot = try Snapshot(decoding: bytes)
             #expect(snapshot.encoded() == bytes)
-            #expect(try CBORDecoder().decode(ReferenceSnapshot.self, from: bytes).value == snapshot)
+            #expect(try CBORDecoder().decode(Snapshot.self, from: bytes) == snapshot)
             return snapshot.cause
         }
         #expect(try cause("audit") == .audit)
@@ -458,6 +458,6 @@ struct SnapshotRuleTests {
         let snapshot = try Snapshot(decoding: bytes)
         #expect(snapshot.changedPaths == [ChangedPath(path: path("a"), change: .modified)])
         #expect(snapshot.problems == [Problem(path: path("a"), reason: .unreadable, detail: "")])
-        #expect(try CBORDecoder().decode(ReferenceSnapshot.self, from: bytes).value == snapshot)
+        #expect(try CBORDecoder().decode(Snapshot.self, from: bytes) == snapshot)
     }
 }

@@ -37,3 +37,5 @@ extension String {
             && utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "-") }
     }
 }
+
+extension Cause: Codable {}

@@ -60,3 +60,26 @@ extension ChangedPath.Change {
     /// The change with this number; a number from a later version counts as a modification.
     init(orModified number: UInt8) { self = Self(rawValue: number) ?? .modified }
 }
+
+// MARK: - Codable
+
+extension ChangedPath: Codable {
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            path: try fields.decodeIfPresent(RelativePath.self, forKey: .path) ?? .root,
+            change: try fields.decodeIfPresent(Change.self, forKey: .change) ?? .added)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        if !path.isRoot { try fields.encode(path, forKey: .path) }
+        if change != .added { try fields.encode(change, forKey: .change) }
+    }
+}
+
+extension ChangedPath.Change: Codable {
+    public init(from decoder: any Decoder) throws {
+        self.init(orModified: try decoder.singleValueContainer().decode(UInt8.self))
+    }
+}

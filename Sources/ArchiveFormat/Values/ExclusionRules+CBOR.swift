@@ -89,7 +89,7 @@ extension CBORReader {
     }
 }
 
-// MARK: - Codable, for the messages of a watcher
+// MARK: - Codable
 
 extension ExclusionRules: Codable {
     public init(from decoder: any Decoder) throws {

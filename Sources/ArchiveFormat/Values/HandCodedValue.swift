@@ -33,11 +33,6 @@ extension HandCodedValue {
     }
 }
 
-extension Snapshot: Codable, HandCodedValue {
-    public init(from decoder: any Decoder) throws { try self.init(item: decoder) }
-    public func encode(to encoder: any Encoder) throws { try encodeItem(to: encoder) }
-}
-
 extension Node: Codable, HandCodedValue {
     public init(from decoder: any Decoder) throws { try self.init(item: decoder) }
     public func encode(to encoder: any Encoder) throws { try encodeItem(to: encoder) }

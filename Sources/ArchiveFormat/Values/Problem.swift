@@ -75,7 +75,7 @@ extension Problem.Reason {
     init(orUnreadable number: UInt8) { self = Self(rawValue: number) ?? .unreadable }
 }
 
-// MARK: - Codable, for the messages of a watcher
+// MARK: - Codable
 
 extension Problem: Codable {
     public init(from decoder: any Decoder) throws {

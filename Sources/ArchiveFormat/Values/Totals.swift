@@ -104,3 +104,41 @@ extension CBORWriter {
         }
     }
 }
+
+// MARK: - Codable
+
+extension Totals: Codable {
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            files: try fields.decodeIfPresent(UInt64.self, forKey: .files) ?? 0,
+            directories: try fields.decodeIfPresent(UInt64.self, forKey: .directories) ?? 0,
+            others: try fields.decodeIfPresent(UInt64.self, forKey: .others) ?? 0,
+            bytes: try fields.decodeIfPresent(UInt64.self, forKey: .bytes) ?? 0)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        if files != 0 { try fields.encode(files, forKey: .files) }
+        if directories != 0 { try fields.encode(directories, forKey: .directories) }
+        if others != 0 { try fields.encode(others, forKey: .others) }
+        if bytes != 0 { try fields.encode(bytes, forKey: .bytes) }
+    }
+}
+
+extension ChangeCounts: Codable {
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            added: try fields.decodeIfPresent(UInt64.self, forKey: .added) ?? 0,
+            modified: try fields.decodeIfPresent(UInt64.self, forKey: .modified) ?? 0,
+            removed: try fields.decodeIfPresent(UInt64.self, forKey: .removed) ?? 0)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: CodingKeys.self)
+        if added != 0 { try fields.encode(added, forKey: .added) }
+        if modified != 0 { try fields.encode(modified, forKey: .modified) }
+        if removed != 0 { try fields.encode(removed, forKey: .removed) }
+    }
+}
