@@ -101,8 +101,8 @@ struct KeepCommandTests {
     @Test(
         "a policy that keeps nothing or is contradictory is refused, and nothing changes",
         arguments: [
-            (["--all", "0h"], "keeps nothing"), (["--hourly", "30d", "--daily", "1d"], "cannot be followed"),
-            (["--hourly", "forever", "--daily", "1d"], "cannot be followed"), (["--daily", "soon"], "invalid"),
+            (["--all", "0h"], "keeps nothing"), (["--hourly", "30d", "--daily", "1d"], "out of order"),
+            (["--hourly", "forever", "--daily", "1d"], "without an end"), (["--daily", "soon"], "invalid"),
             (["--max-size", "0"], "invalid"), (["--max-size=-5G"], "invalid"), (["--min-free", "101%"], "invalid"),
             (["--everything", "--usual"], "exclude each other"), (["--usual", "--daily", "1d"], "exclude each other"),
             (["--root", "/nowhere", "--usual"], "no snapshots"),

@@ -81,7 +81,7 @@ struct NoteTests {
     func refused() throws {
         try expect(64, "blank", "note", "")
         try expect(64, "blank", "note", " \n\t")
-        try expect(64, "at most 65536 bytes", "note", String(repeating: "x", count: 65_537))
+        try expect(64, "at most 65536 are allowed", "note", String(repeating: "x", count: 65_537))
         try expect(64, "a text is missing", "note", "--at", "latest")
         try expect(64, "--since", "note", "text", "--since", "1h")
         try expect(64, "is not a time", "note", "--since", "whenever")
@@ -95,7 +95,7 @@ struct NoteTests {
         let other = try work.run("note", "text", "--root", elsewhere, "--at", ids[0])
         #expect(other.status == 64 && other.errorText.contains("not to"), "\(other.errorText)")
         #expect(try run("note").output.isEmpty)
-        try expect(0, "noted", "note", String(repeating: "x", count: 65_536))
+        try expect(0, "added a note", "note", String(repeating: "x", count: 65_536))
         #expect(try work.run("note", "nobody watches it", "--root", elsewhere).status == 0)
         #expect(try run("note").lines.count == 1, "each directory has its own")
         // In an empty archive there is no snapshot to add a note to.

@@ -35,7 +35,7 @@ struct RunTests {
         watcher.send(SIGTERM)
         #expect(try watcher.finish().status == 0)
         let lost = try work.run("sync")
-        #expect(lost.status == 64 && lost.errorText.contains("name one"), "\(lost.errorText)")
+        #expect(lost.status == 64 && lost.errorText.contains("name a root"), "\(lost.errorText)")
     }
 
     @Test("run has the command's output and status; its changes are undone and redone")
@@ -117,7 +117,7 @@ struct RunTests {
         #expect(try run(work, "run", "--", "sh", "-c", "kill -9 $$").status == 128 + SIGKILL)
         #expect(try operations(work).isEmpty)
         let elsewhere = try work.run("run", "--", "true")
-        #expect(elsewhere.status == 125 && elsewhere.errorText.contains("name one"), "\(elsewhere.errorText)")
+        #expect(elsewhere.status == 125 && elsewhere.errorText.contains("name a root"), "\(elsewhere.errorText)")
         let gone = try work.run("run", "--root", work.path("none").string, "--", "touch", work.path("made").string)
         #expect(gone.status == 125)
         #expect(throws: (any Error).self) { try work.read("made") }
