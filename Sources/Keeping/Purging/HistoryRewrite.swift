@@ -126,15 +126,19 @@ struct HistoryRewrite {
         of snapshot: inout Snapshot, from old: ChunkID, _ found: [Entry], _ parent: Known?
     ) throws {
         let gone = Set(found.map(\.path))
-        var matcher = search.matcher
-        snapshot.problems.removeAll { gone.contains($0.path) || matcher.names($0.path, isDirectory: true) }
+        func isPurged(_ path: RelativePath) throws -> Bool {
+            try gone.contains(path) || search.names(path, inListOf: old)
+        }
+        try snapshot.problems.removeAll { try isPurged($0.path) }
         guard let parent else {
-            let before = snapshot.changedPaths.count
-            snapshot.changedPaths.removeAll { gone.contains($0.path) || matcher.names($0.path, isDirectory: true) }
-            let count = snapshot.parent == nil ? gone.count : before - snapshot.changedPaths.count
+            let before = snapshot.changedPaths.count { $0.change == .added }
+            try snapshot.changedPaths.removeAll { try isPurged($0.path) }
+            let after = snapshot.changedPaths.count { $0.change == .added }
+            let count = snapshot.parent == nil ? gone.count : before - after
             snapshot.changes.added -= min(snapshot.changes.added, UInt64(count))
             return
         }
+        var matcher = search.matcher
         var tally = ChangeTally(parent: nil)
         // The new trees are not in the archive yet, so compare the old ones without the purged entries.
         var diff = try TreeDiff(left: parent.oldTree, right: old, in: nodes)
@@ -144,6 +148,7 @@ struct HistoryRewrite {
             tally.add(ScanChange(old: left, new: right))
         }
         (snapshot.changes, snapshot.changedPaths) = (tally.counts, tally.changedPaths)
+        try snapshot.changedPaths.removeAll { try isPurged($0.path) }
     }
 }
 

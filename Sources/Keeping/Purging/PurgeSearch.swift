@@ -35,11 +35,20 @@ struct PurgeSearch {
 
     /// Whether a snapshot names anything to purge, in its tree or in its own lists.
     mutating func touches(_ snapshot: Snapshot) throws -> Bool {
-        // The lists do not say which paths are directories, so each counts as a file.
         let isNamed =
-            snapshot.changedPaths.contains { matcher.names($0.path, isDirectory: false) }
-            || snapshot.problems.contains { matcher.names($0.path, isDirectory: false) }
+            try snapshot.changedPaths.contains { try names($0.path, inListOf: snapshot.tree) }
+            || snapshot.problems.contains { try names($0.path, inListOf: snapshot.tree) }
         return try isNamed || isTouched(snapshot.tree, level: nil)
+    }
+
+    /// Whether the target names a path that a snapshot lists as changed or as a problem.
+    ///
+    /// The lists do not say which paths are directories: the snapshot's tree does. A path that the tree does not have
+    /// counts as a directory, so no name of a removed directory stays.
+    func names(_ path: RelativePath, inListOf tree: ChunkID) throws -> Bool {
+        if matcher.names(path, isDirectory: false) { return true }
+        guard matcher.names(path, isDirectory: true) else { return false }
+        return try Tree(tree, in: nodes).entry(at: path).map { $0.kind == .directory } ?? true
     }
 
     /// Whether a saved state belongs to the target.

@@ -184,6 +184,34 @@ import Threading
         }
     }
 
+    /// The list of changes does not say that the removed name was a directory's, and the snapshot before is forgotten.
+    @Test("the name of a removed directory is purged from lists of changes, the name of a present file is not")
+    func removedDirectory() throws {
+        var random = SeededGenerator("removed directories purged")
+        let scene = try Scene(&random, versions: 3)
+        let root = scene.prune.root
+        try root.makeDirectory("s3cr3t-n4me")
+        let first = try scene.prune.capture()
+        _ = rmdir(root.full("s3cr3t-n4me").string)
+        try root.write("plain", "1")
+        let second = try scene.prune.capture()
+        try scene.prune.archive.forget([.snapshot(first)])
+        scene.copy()
+        ArchiverError.expect(.noSuchPath) { _ = try scene.purge(.pattern(Array("plain/".utf8), of: scene.root)) }
+
+        let result = try scene.purge(.pattern(Array("*s3cr3t*/".utf8), of: scene.root))
+        #expect(result.isComplete, "\(result.verification?.findings ?? [])")
+        #expect(result.forgotten == 1 && Array(result.replaced.keys) == [second.id])
+        let archive = try Archive.open(scene.place)
+        let replacement = try archive.store.snapshot(try #require(result.replaced[second.id]))
+        #expect(replacement.changedPaths.map(\.path.description) == ["plain"])
+        #expect(replacement.changes.added == 1)
+        for file in Scene.files(in: scene.place) where !file.string.contains("/certificates/") {
+            let bytes = try Files("/").read(file)
+            #expect(bytes.firstRange(of: Array("s3cr3t-n4me".utf8)) == nil, "\(file)")
+        }
+    }
+
     @Test("labels, pins, notes, marks and undoable operations move to the replacing snapshots")
     func records() throws {
         var random = SeededGenerator("records of what is purged")
