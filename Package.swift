@@ -54,12 +54,12 @@ let package = Package(
             ]
         ),
 
-        // MARK: TestSupport - what several test targets need
+        // MARK: TestSupport - shared code of the test targets
         .target(
             name: "TestSupport", dependencies: ["FileIO", .product(name: "SystemPackage", package: "swift-system")],
             path: "Tests/TestSupport"),
 
-        // MARK: Archives - an archive that is open: its roots and snapshots, differences, operations
+        // MARK: Archives - an open archive: its roots, snapshots, selectors, differences, operations, undo
         .target(
             name: "Archives",
             dependencies: [
@@ -90,7 +90,7 @@ let package = Package(
             ]
         ),
 
-        // MARK: ArchiverKit - the face of the library: hands on what is public below it; how an archive and its watchers stand
+        // MARK: ArchiverKit - the library that programs import: re-exports the modules below it; status and doctor
         .target(
             name: "ArchiverKit",
             dependencies: [
@@ -112,7 +112,7 @@ let package = Package(
             ]
         ),
 
-        // MARK: benchmarks - archiver and its peers at the same work
+        // MARK: benchmarks - measures archiver and its peers at the same work
         .executableTarget(
             name: "benchmarks",
             dependencies: [
@@ -132,7 +132,7 @@ let package = Package(
         // MARK: churn - random changes of a tree, for tests
         .executableTarget(name: "churn", dependencies: ["CLinux", "TestSupport"], path: "Tests/Churn"),
 
-        // MARK: simulated-year - how large an archive grows in a year of work
+        // MARK: simulated-year - measures an archive's growth over a simulated year of work
         .target(name: "SimulatedClock", path: "Tests/SimulatedClock"),
         .executableTarget(
             name: "simulated-year",
@@ -144,7 +144,7 @@ let package = Package(
             path: "Tests/Year"
         ),
 
-        // MARK: Capturing - files to trees: look, read, update the tree, commit
+        // MARK: Capturing - files to trees: walk, read, update the tree, commit
         .target(
             name: "Capturing",
             dependencies: [
@@ -155,10 +155,10 @@ let package = Package(
         // MARK: CLibdeflate - libdeflate's header
         .systemLibrary(name: "CLibdeflate"),
 
-        // MARK: CLinux - Linux system calls that Glibc's module map does not show to Swift
+        // MARK: CLinux - Linux system calls that Glibc's module map does not export to Swift
         .target(name: "CLinux"),
 
-        // MARK: Checking - is every block of an archive whole, and does what it lists restore?
+        // MARK: Checking - checks that every block is intact and every snapshot can be restored
         .target(
             name: "Checking",
             dependencies: [
@@ -166,7 +166,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
-        // MARK: Compression - zlib, and libdeflate where the trait asks for it
+        // MARK: Compression - zlib, or libdeflate if the trait Libdeflate is on
         .target(
             name: "Compression",
             dependencies: ["CZlib", .target(name: "CLibdeflate", condition: .when(traits: ["Libdeflate"]))]),
@@ -187,7 +187,7 @@ let package = Package(
         ),
         .testTarget(name: "ExamplesTests", dependencies: ["TestSupport", "TestTraits", "archiver", "examples"]),
 
-        // MARK: Exclusions - what is left out: gitignore patterns, ignore files, cache tags
+        // MARK: Exclusions - gitignore patterns, ignore files, cache tags
         .target(name: "Exclusions", dependencies: ["FileIO"]),
         .testTarget(
             name: "ExclusionsTests",
@@ -196,7 +196,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
-        // MARK: faults - runs a program in which a system call fails, and shows what a power failure may leave
+        // MARK: faults - runs a program in which a system call fails, and recreates what a power failure may leave
         .executableTarget(name: "faults", path: "Tests/Faults", publicHeadersPath: "."),
 
         // MARK: FileIO - descriptors, status, directories, metadata, durable writes, locks
@@ -212,7 +212,7 @@ let package = Package(
             ]
         ),
 
-        // MARK: FileWatching - inotify to change batches
+        // MARK: FileWatching - inotify, fanotify and polling to change batches
         .target(
             name: "FileWatching",
             dependencies: [
@@ -229,12 +229,12 @@ let package = Package(
             ]
         ),
 
-        // MARK: FuzzTargets - what fuzzing tries; `make fuzz` builds it with libFuzzer
+        // MARK: FuzzTargets - the fuzzed decoders; `make fuzz` builds them with libFuzzer
         .target(
             name: "FuzzTargets", dependencies: ["ArchiveFormat", "Compression", "Exclusions"],
             path: "Tests/FuzzTargets"),
 
-        // MARK: History - questions about the past: versions, names, lines, what is gone, bisection
+        // MARK: History - questions about the past: versions, names, lines, deleted paths, bisection
         .target(
             name: "History",
             dependencies: [
@@ -244,7 +244,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
-        // MARK: Keeping - what is kept and what may go: policies, pins, thinning, room, purging, usage
+        // MARK: Keeping - retention: labels, pins, notes, policies, thinning, budgets, purging, usage
         .target(
             name: "Keeping",
             dependencies: [
@@ -258,7 +258,7 @@ let package = Package(
         .target(name: "Mementos", dependencies: ["Threading"]),
         .testTarget(name: "MementosTests", dependencies: ["Mementos", "TestSupport", "Threading"]),
 
-        // MARK: Restoring - trees to files: in place, elsewhere, and what is written into the root's log
+        // MARK: Restoring - trees to files, in place or elsewhere, and the record of the operation
         .target(
             name: "Restoring",
             dependencies: [
@@ -266,7 +266,7 @@ let package = Package(
                 "SnapshotTree", "Threading", .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
-        // MARK: Roots - a directory that an archive has snapshots of: open, locked, on which machine
+        // MARK: Roots - a root: its identity, its open directory, its locks
         .target(
             name: "Roots",
             dependencies: [
@@ -274,7 +274,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
-        // MARK: SavedStates - programs' values to chunks and back, versions and migrations of them
+        // MARK: SavedStates - programs' values to chunks and back, with versions and migrations
         .target(
             name: "SavedStates",
             dependencies: [
@@ -294,14 +294,14 @@ let package = Package(
             name: "SnapshotTreeTests",
             dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree", "TestSupport"]),
 
-        // MARK: TestTraits - how tests run
+        // MARK: TestTraits - a trait for tests that block their thread
         .target(name: "TestTraits", dependencies: ["Threading"], path: "Tests/TestTraits"),
 
-        // MARK: TextDiff - two texts compared line by line
+        // MARK: TextDiff - line by line comparison of two texts
         .target(name: "TextDiff", dependencies: ["FileIO"]),
         .testTarget(name: "TextDiffTests", dependencies: ["TestSupport", "TestTraits", "TextDiff"]),
 
-        // MARK: Threading - a value behind a lock, ordered work of several threads
+        // MARK: Threading - values behind a lock, ordered work on several threads
         .target(name: "Threading"),
         .testTarget(name: "ThreadingTests", dependencies: ["Threading"]),
 
@@ -338,13 +338,13 @@ let package = Package(
             ]
         ),
 
-        // MARK: TreeScripts - scenarios as files, and the commands in them
+        // MARK: TreeScripts - scripts that change a tree, and their commands
         .target(
             name: "TreeScripts",
             dependencies: ["CLinux", "Threading", .product(name: "SystemPackage", package: "swift-system")],
             path: "Tests/TreeScripts"),
 
-        // MARK: WatchControl - asking the process that watches a root, and what it is told about watching
+        // MARK: WatchControl - the socket between a watcher and the commands that ask it; the settings of a watch
         .target(
             name: "WatchControl",
             dependencies: [
@@ -352,7 +352,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
-        // MARK: Watching - roots are watched, and what changes is captured
+        // MARK: Watching - the watch service: captures changes, audits roots, answers commands
         .target(
             name: "Watching",
             dependencies: [
@@ -364,7 +364,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// `make check` and `make test` say so: whoever builds archiver as a dependency is not stopped by a newer compiler's wish.
+// `make check` and `make test` set it. Without it, a newer compiler's warnings do not break programs that use archiver.
 let isStrict = Context.environment["ARCHIVER_STRICT"] != nil
 
 let inC: Set = ["CLinux", "faults"]
@@ -378,7 +378,7 @@ for target in package.targets where ![.system, .plugin, .binary].contains(target
     if isStrict { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }
 
-// `make test` tries optimised code, as it ships; to optimise the tests too would take minutes and show nothing more.
+// `make test` tests optimised code, as shipped. Optimising the tests too would take minutes and show nothing more.
 if Context.environment["ARCHIVER_TESTS"] == "optimised" {
     for target in package.targets where target.path?.hasPrefix("Tests/") == true || target.type == .test {
         if !inC.contains(target.name) { target.swiftSettings?.append(.unsafeFlags(["-Onone"])) }

@@ -8,14 +8,14 @@ public struct ArchiveFinding: Sendable, Hashable {
         case damage
         /// An unreadable snapshot that may be the latest of its root: "latest" means an older one.
         case lostSnapshot
-        /// A file below `segments` that could not be read: its contents are not listed.
+        /// A file below `segments` that is not read: its contents are not listed.
         case unread
-        /// An interrupted write was cut off; nothing that was reported as stored is lost.
+        /// An interrupted write was cut off or skipped; nothing that was reported as stored is lost.
         case cut
     }
 
     public let kind: Kind
-    /// A sentence without a full stop that names the file.
+    /// A sentence that names the file, without a full stop.
     public let message: String
 
     package init(_ kind: Kind, _ message: String) {

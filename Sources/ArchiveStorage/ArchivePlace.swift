@@ -67,7 +67,7 @@ struct ArchivePlace {
         }
     }
 
-    /// Reads the manifest; if it is damaged, rebuilds it from the headers of the segments.
+    /// Reads the manifest; if it is damaged or missing, rebuilds it from the headers of the segments.
     ///
     /// - Parameter lock: held exclusively, so that no other process uses the archive.
     func openOrMend(_ lock: UseLock) throws(StorageError) -> ArchiveManifest {
@@ -144,7 +144,7 @@ struct ArchivePlace {
         }
     }
 
-    /// Throws if the directory has anything in it: no archive may be created there.
+    /// Throws if the directory holds segments or other files: no archive may be created there.
     private func checkIsFree() throws(StorageError) {
         guard let names = try names(in: layout.directory) else { return }
         try checkForSegments()
@@ -164,7 +164,7 @@ struct ArchivePlace {
             remedy: "run 'archiver repair', or put the file back from a copy of the archive")
     }
 
-    /// The names in `directory` other than those an interrupted creation leaves; nil if it does not exist.
+    /// The names in `directory` except those that an interrupted creation leaves; nil if it does not exist.
     private func names(in directory: FilePath) throws(StorageError) -> [String]? {
         let ours: Set = ["locks", "segments"]
         do {

@@ -30,7 +30,7 @@ package final class ArchiveStore: Sendable {
     private let found = Locked<[ArchiveFinding]>([])
     /// What opening the archive found, and the damage known from before.
     package var findings: [ArchiveFinding] { found.withLock { $0 } }
-    /// Whether this call of `open` created the archive.
+    /// Whether opening this object created the archive.
     package let isNew: Bool
 
     private init(
@@ -179,7 +179,7 @@ package final class ArchiveStore: Sendable {
     /// read the upper end.
     package func unreadable(of ids: [ChunkID]) -> [ChunkID] { ids.filter { (try? newReader().read($0)) == nil } }
 
-    /// The most blocks that one block may depend on and still be readable.
+    /// The greatest length of a chain of bases below a block that can still be read.
     package static var chainLimit: Int { UnpackingWork.stepsLimit }
 
     /// The header of the block at `place`.
@@ -187,7 +187,7 @@ package final class ArchiveStore: Sendable {
         try reader.segment(place.segment).blockHeader(at: place.offset)
     }
 
-    /// The error for a block that depends on more blocks than `chainLimit`.
+    /// The error for a block whose chain of bases is longer than `chainLimit`.
     package func tooDeep(_ place: BlockLocation) throws(StorageError) -> StorageError {
         StorageError.damaged(
             try reader.segment(place.segment).path, offset: place.offset, .malformed("it needs too many bases"))

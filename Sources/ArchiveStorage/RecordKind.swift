@@ -79,7 +79,7 @@ struct RecordKind: Sendable {
     /// Kinds that affect others: they are entered for all segments before any other record.
     static let enteredFirst: Set<ChunkKind> = [.droppedSegments, .rootNotice]
 
-    /// A table with a column `root`, which changes when a root was moved.
+    /// A table with a column `root`, which changes when a root is moved.
     struct RootTable: Sendable {
         let table: String
         /// The columns of the time that decides which root a row belongs to.

@@ -18,7 +18,7 @@ public struct StorageError: Error, Sendable {
         case damaged
         /// The archive cannot be written to.
         case readOnly
-        /// Another process uses the archive exclusively, or exclusive use was asked for.
+        /// Another process uses the archive in a way that excludes this use.
         case inUse
         /// The disk is full.
         case noSpace

@@ -28,7 +28,7 @@ package enum ArchiverProgram {
         exit(status)
     }
 
-    /// Runs a command that exits the process itself.
+    /// Runs a lasting command, and exits when it ends.
     private static func run(_ command: any LastingCommand, _ arguments: [String]) -> Never {
         Signals.block(Signals.termination)
         Task.detached {

@@ -17,8 +17,6 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case noArchive = 10
     /// Another process holds a lock that the command needs.
     case locked = 11
-    /// The passphrase is wrong.
-    case wrongPassphrase = 12
     /// The command line is wrong (EX_USAGE of sysexits.h).
     case usage = 64
     /// The user interrupted the program (128 + SIGINT, as in shells).

@@ -6,7 +6,7 @@ internal import ArchiveStorage
 struct FindingReport {
     private let findings: [ArchiveFinding]
 
-    /// The maximum number of findings shown; `check` reports all.
+    /// The maximum number of findings shown as text; `check` reports all.
     private static let limit = 5
 
     init(_ findings: [ArchiveFinding]) { self.findings = findings }

@@ -78,7 +78,9 @@ struct RootContext {
             "several machines have the name '\(Escaping.text(host))'", remedy: "name one by its id: \(ids)")
     }
 
-    /// The snapshot that `selector` names in the root; ids and labels are also searched in other roots.
+    /// The snapshot that `selector` names in the root.
+    ///
+    /// Ids and labels are also searched in other roots, unless the command line names the root.
     func snapshot(_ selector: SnapshotSelector) throws -> ListedSnapshot {
         do {
             return try archive.snapshot(selector, of: root)
@@ -111,7 +113,9 @@ struct RootContext {
         }
     }
 
-    /// The root for a command that changes one: the named root, or the one that contains the current directory.
+    /// The root for a command that needs exactly one: the named root, or the one that contains the current directory.
+    ///
+    /// - Throws: `Failure` if no root is named and none contains the current directory.
     func oneRoot() throws -> ArchivedRoot {
         if let root { return root }
         let roots = try archive.roots()
@@ -128,7 +132,8 @@ struct RootContext {
 
     /// The directory to restore `snapshot` into: the named root, else its own root.
     ///
-    /// - Throws: `Failure` if no root is named and the snapshot's root does not contain the current directory.
+    /// - Throws: `Failure` if no root is named, and the snapshot's root is on another machine or does not contain the
+    ///   current directory.
     func place(of snapshot: ListedSnapshot) throws -> FilePath {
         if isExplicit, let root { return root.path }
         let own = snapshot.root
@@ -139,7 +144,7 @@ struct RootContext {
         let whose = snapshot.isOfThisMachine ? "and you are not in it" : "on another machine, \(own.host)"
         throw Failure(
             status: .usage, code: ArchiverError.Code.otherRoot.rawValue,
-            message: "snapshot \(snapshot.id.short) is of \(name), \(whose)",
+            message: "snapshot \(snapshot.id.short) belongs to \(name), \(whose)",
             remedy: "restore that directory with '--root \(ShellWord.text(own.path.bytes))', "
                 + "or elsewhere with '--target DIR'", path: own.path.bytes)
     }
@@ -152,7 +157,10 @@ struct RootContext {
         throw try absence(of: path, snapshot)
     }
 
-    /// The error for `path`, which is not in `snapshot`; names the last snapshot with it, or suggests `:/`.
+    /// The error for `path`, which is not in `snapshot`.
+    ///
+    /// It says whether the path was deleted, renamed or added later, and suggests `:/` if the path from the root's top
+    /// exists.
     func absence(of path: RelativePath, _ snapshot: ListedSnapshot) throws -> Failure {
         var failure = Absence.failure(path, in: snapshot, self)
         if let remedy = try meantFromTop(path, snapshot) { failure.remedy = remedy }

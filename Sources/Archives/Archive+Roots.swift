@@ -109,11 +109,12 @@ extension Archive {
         return settings
     }
 
-    /// Records that `root` is now at `directory` on this machine: its snapshots, gaps and operations then belong to
-    /// that root.
+    /// Records that `root` is now at `directory` on this machine.
+    ///
+    /// Its snapshots, gaps and operations then belong to the root at `directory`.
     ///
     /// - Throws: `ArchiverError` with the code `unsuitableRoot` if the archive already has records of a root at
-    ///   `directory`, or `locked` if `root` is being watched.
+    ///   `directory` or is itself there, or `locked` if `root` is being watched.
     public func move(_ root: ArchivedRoot, to directory: FilePath) throws(ArchiverError) {
         try facing {
             let path = try RootDirectory.resolvedAsFarAsItExists(directory).absolute
@@ -124,7 +125,7 @@ extension Archive {
                     remedy: "record a move before you capture the directory at its new place", path: path)
             }
             let isElsewhere = root.isHere ? nil : Machine.id
-            try report(root, .moved, to: path, on: isElsewhere)
+            try record(root, .moved, to: path, on: isElsewhere)
             guard root.isHere else { return }
             let old = WatchSettingsFile(of: root.path, in: store.layout)
             let settings = old.read()
@@ -137,10 +138,10 @@ extension Archive {
     ///
     /// The next capture of the root ends this.
     public func retire(_ root: ArchivedRoot) throws(ArchiverError) {
-        try facing { try report(root, .retired) }
+        try facing { try record(root, .retired) }
     }
 
-    private func report(
+    private func record(
         _ root: ArchivedRoot, _ kind: RootNoticeKind, to newPath: FilePath? = nil, on newMachine: MachineID? = nil
     ) throws {
         if root.isHere, try RootLock.isWatched(root.path, in: store.layout) {

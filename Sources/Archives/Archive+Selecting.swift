@@ -58,7 +58,8 @@ extension Archive {
     /// - Parameters:
     ///   - root: the root whose snapshots are searched first.
     ///   - isElsewhere: whether to search all roots next.
-    /// - Throws: `ArchiverError` with the codes `noSuchSnapshot` or `ambiguousSelector` (with the candidates).
+    /// - Throws: `ArchiverError` with the codes `noSuchSnapshot`, `malformedSelector` or `ambiguousSelector` (with the
+    ///   candidates).
     package func selected(
         _ selector: SnapshotSelector, of root: ArchivedRoot?, orElsewhere isElsewhere: Bool
     ) throws(ArchiverError) -> Selection {

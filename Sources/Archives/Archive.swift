@@ -85,7 +85,7 @@ public final class Archive: Sendable {
         try open(FilePath(path), creating: creating)
     }
 
-    /// Problems found when the archive was opened, and damage already known.
+    /// The findings from the opening of the archive, and the damage already known.
     public var findings: [ArchiveFinding] { store.findings }
 
     /// Whether opening created the archive.

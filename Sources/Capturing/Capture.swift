@@ -20,7 +20,7 @@ package struct Capture {
     package var written = WrittenNames()
     /// Proofs for files whose times alone do not show every change.
     package var proofs = ReadProofs()
-    /// Large files that are captured on their own; nil if there are none.
+    /// Large files that are captured on their own; nil if all files are read with everything else.
     package var largeFiles: LargeFiles?
     /// Whether changed large files are postponed; otherwise this capture reads them too.
     package var postponesLargeFiles = true
@@ -72,7 +72,7 @@ package struct Capture {
         let losses = Losses(store)
         (healing.losses, healing.nodes) = (losses, StoredNodes(store, without: losses))
         let result = try healing.capture(root, [.subtree(.root)])
-        // A capture made aside does not scan everything that the root's own rules include: the mark stays.
+        // A capture captured aside does not scan everything that the root's own rules include: the mark stays.
         if try !CaptureRules(options, ofRoot: root.path, in: store).isAside { try store.catalogue.remove(mark) }
         return result
     }

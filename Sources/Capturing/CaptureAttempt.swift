@@ -14,7 +14,7 @@ struct CaptureAttempt {
     private let parent: CaptureParent
     private let rules: CaptureRules
     private let ranges: [PathRange]
-    /// Names that a first attempt found missing from its ranges; nil in the first attempt.
+    /// Names that the first attempt found it must scan too; nil in the first attempt.
     ///
     /// They are read even if their times are unchanged: a time may be older than the end of the write that set it.
     /// The second attempt commits in any case.
@@ -31,8 +31,8 @@ struct CaptureAttempt {
 
     /// Scans `ranges` and commits what it finds.
     ///
-    /// - Returns: the result, and the places outside of the ranges that have to be scanned too, such as other names of
-    ///   changed files. If there are any, nothing was committed.
+    /// - Returns: the result, and the places that a second attempt must scan too, such as other names of changed files.
+    ///   If there are any, nothing was committed.
     static func run(
         _ capture: Capture, _ root: RootDirectory, _ parent: CaptureParent, _ rules: CaptureRules,
         _ ranges: [PathRange], again: Set<RelativePath>? = nil
@@ -89,7 +89,7 @@ struct CaptureAttempt {
 
     /// Merges the state of the ranges into the tree.
     ///
-    /// - Returns: names in the ranges that exist neither in the root nor in the tree.
+    /// - Returns: paths of ranges that neither the root nor the tree has.
     private mutating func scan() throws -> [RelativePath] {
         let scan = try makeScan()
         return try scan.run(root, base: parent.base?.tree, ranges: ranges) { change in

@@ -14,7 +14,8 @@ public struct CaptureOptions: Sendable {
     public var label: String?
     /// The exclusions; nil for those of the root's snapshots so far.
     ///
-    /// If they differ from those, the snapshot is marked as made aside, and the root's exclusions stay unchanged.
+    /// If they differ from those, and `setsExclusions` is false, the snapshot is marked as captured aside, and the root's
+    /// exclusions stay unchanged.
     public var exclusions: ExclusionRules?
     /// Whether `exclusions` become the root's exclusions for later captures.
     public var setsExclusions: Bool

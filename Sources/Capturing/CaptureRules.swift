@@ -38,7 +38,7 @@ extension ArchiveStore {
         try exclusions(ofRoot: path, on: machine) ?? ExclusionRules()
     }
 
-    /// The exclusions of the root at `path`: those of its latest snapshot that was not made aside.
+    /// The exclusions of the root at `path`: those of its latest snapshot that was not captured aside.
     ///
     /// - Returns: nil if the root has no readable snapshot.
     package func exclusions(ofRoot path: [UInt8], on machine: MachineID) throws -> ExclusionRules? {

@@ -12,7 +12,7 @@ package struct LargeFileRule: Sendable, Hashable {
     /// A large file is captured at the latest this long after a change.
     var longestDelay: Duration
 
-    /// Reading one large file takes at most one part in this many of the time.
+    /// Reading one large file takes at most 1/`share` of the time, unless it is due because of `longestDelay`.
     package static let share = 10
 
     package init(smallest: UInt64?, longestDelay: Duration) {
@@ -146,7 +146,7 @@ package final class LargeFiles: Sendable {
         state.withLock { state in
             state.files.compactMap { other, file in
                 guard file.isUncaptured, !captured.contains(other) else { return nil }
-                let state = file.captured.map { "in its state of \($0.rfc3339)" } ?? "in an earlier state"
+                let state = file.captured.map { "still in its state of \($0.rfc3339)" } ?? "still in an earlier state"
                 let detail = "\(state): a large file, captured less often"
                 return (Problem(path: other, reason: .postponed, detail: detail), file.seen)
             }

@@ -11,10 +11,10 @@ internal import Threading
 /// An open directory with its names.
 struct ScannedDirectory: Sendable {
     let directory: SharedDirectory
-    let records: DirectoryListing
+    let listing: DirectoryListing
     /// The exclusions in the directory.
     let scope: DirectoryScope
-    /// The statuses of the records' objects, by the records' indices; empty if they were not read yet.
+    /// The statuses of the listed objects, by their indices; empty if they were not read yet.
     ///
     /// nil if the status must be read again: the object was missing, could not be read, or seemed to be excluded.
     private var statuses: [FileStatus?] = []
@@ -24,21 +24,21 @@ struct ScannedDirectory: Sendable {
     /// - Parameters:
     ///   - outer: the scope of the parent.
     ///   - isOtherMount: whether it is on another mount than the root.
-    /// - Returns: nil if the directory is on a pseudo file system, such as `/proc`.
+    /// - Returns: nil if the directory is on another mount with a pseudo file system, such as `/proc`.
     init?(
         opening name: CName, at path: RelativePath, in parent: SharedDirectory, _ outer: DirectoryScope,
         isOtherMount: Bool = false, _ reader: DirectoryReaderBox
     ) throws(FileError) {
         directory = SharedDirectory(try parent.descriptor.openForReading(name, O_DIRECTORY, path: path))
         if isOtherMount, try FileSystem.of(directory.descriptor, path: path).reach == .pseudo { return nil }
-        records = try reader.read(directory.descriptor, path)
-        scope = outer.entering(path, DirectoryRules.read(in: directory.descriptor, outer.rules, among: records))
+        listing = try reader.read(directory.descriptor, path)
+        scope = outer.entering(path, DirectoryRules.read(in: directory.descriptor, outer.rules, among: listing))
     }
 
-    /// The status of the object of the record at `index`, read ahead or now; nil if there is no object.
+    /// The status of the object at `index`, read ahead or now; nil if there is no object.
     func status(at index: Int, path: @autoclosure () -> RelativePath) throws(FileError) -> FileStatus? {
         if !statuses.isEmpty, let seen = statuses[index] { return seen }
-        return try records.status(at: index, in: directory.descriptor, path: path())
+        return try listing.status(at: index, in: directory.descriptor, path: path())
     }
 
     /// In directories with more names, no statuses are read ahead: they stay in memory until the walk arrives.
@@ -46,13 +46,13 @@ struct ScannedDirectory: Sendable {
 
     /// Reads the statuses of all objects that are not excluded, unless they are too many.
     mutating func readStatuses(below path: RelativePath) {
-        if records.count > ScannedDirectory.prefetchLimit { return }
-        statuses = records.indices.map { index in
+        if listing.count > ScannedDirectory.prefetchLimit { return }
+        statuses = listing.indices.map { index in
             if !scope.isTrivial {
-                let item = records[index]
+                let item = listing[index]
                 if scope.excludes(path.appending(item.name), isDirectory: item.kind == .directory) { return nil }
             }
-            return try? records.status(at: index, in: directory.descriptor)
+            return try? listing.status(at: index, in: directory.descriptor)
         }
     }
 }
@@ -107,9 +107,9 @@ final class PrefetchedDirectory: Sendable {
     func take(_ status: FileStatus) -> ScannedDirectory? {
         if claim() { return nil }
         isDone.wait()
-        guard case .done(let directory?) = state.withLock({ $0 }) else { return nil }
-        let own = try? FileStatus.read(directory.directory.descriptor)
-        return own?.isSameObject(as: status) == true ? directory : nil
+        guard case .done(let scanned?) = state.withLock({ $0 }) else { return nil }
+        let own = try? FileStatus.read(scanned.directory.descriptor)
+        return own?.isSameObject(as: status) == true ? scanned : nil
     }
 
     /// Whether the caller is the first, and so reads the directory.

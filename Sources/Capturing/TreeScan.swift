@@ -25,7 +25,7 @@ package struct TreeScan {
     package let removesExcluded: Bool
     /// Whether to read a file although its times are those of the tree.
     var isDoubtful: (RelativePath, FileStatus) -> Bool = { _, _ in false }
-    /// Whether a part of a content in the base tree is lost, so that its file is read again; nil if nothing is lost.
+    /// Whether a part of a file's content in the base tree is lost, so that the file is read again; nil if nothing is.
     package var isLost: ((Content) -> Bool)?
     /// Whether to postpone the reading of a file that may have changed.
     package var postpones: ((RelativePath, FileStatus, Entry) -> Bool)?
@@ -121,8 +121,8 @@ package struct TreeScan {
         }
     }
 
-    /// How many batches run or wait at a time: two per core, so that no core is idle while the walk's thread consumes
-    /// results.
+    /// How many batches run or wait at a time: two per core and two more, so that no core is idle while the walk's
+    /// thread consumes results.
     private static let width = 2 * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) + 2
 
     private static func read(_ items: [ScanItem], with worker: Worker) throws -> [ScanChange] {

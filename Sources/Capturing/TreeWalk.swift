@@ -39,7 +39,7 @@ package struct TreeWalk {
     ///   - foreseen: paths that are included although the rules exclude them.
     ///   - removesExcluded: whether excluded entries of the base tree count as removed; otherwise they are skipped.
     ///   - isDoubtful: whether to read a file although its times are those of the tree.
-    ///   - isLost: whether the archive has lost a part of a content; nil if nothing is lost.
+    ///   - isLost: whether the archive has lost a part of a file's content; nil if nothing is lost.
     ///   - postpones: whether to postpone the reading of a file that may have changed; its entry in the tree stays.
     ///   - onLeftBehind: called for each temporary file of archiver itself.
     ///   - emit: called with each finding, in walk order.
@@ -150,20 +150,20 @@ package struct TreeWalk {
     /// A directory whose names are being visited.
     private struct Frame {
         let path: RelativePath
-        let look: ScannedDirectory
+        let scanned: ScannedDirectory
         /// Whether to enter directories that the base tree has; directories that are new or whose access changed are
         /// always entered.
         let isDescending: Bool
         var next = 0
         /// Directories in this one that are being read ahead, by their indices.
-        var ahead: [(index: Int, directory: PrefetchedDirectory)] = []
+        var prefetched: [(index: Int, directory: PrefetchedDirectory)] = []
         /// Where the search for the next directory to read ahead starts.
-        var nextAhead = 0
+        var nextToPrefetch = 0
 
         /// Takes the directory at `index` if it was read ahead, and drops those before it.
         mutating func takePrefetched(_ index: Int) -> PrefetchedDirectory? {
-            while let first = ahead.first, first.index <= index {
-                ahead.removeFirst()
+            while let first = prefetched.first, first.index <= index {
+                prefetched.removeFirst()
                 if first.index == index { return first.directory }
             }
             return nil
@@ -172,7 +172,7 @@ package struct TreeWalk {
 
     /// How many directories of one level are read ahead, and down to which level: each one is held open.
     private static let prefetchLimit = 8
-    private static let aheadDepthLimit = 32
+    private static let prefetchDepthLimit = 32
 
     /// Visits the directory at `path`, and the directories below it that are new, or in this or another range.
     private mutating func list(
@@ -184,7 +184,7 @@ package struct TreeWalk {
         while !frames.isEmpty {
             let last = frames.count - 1
             try passCurrent(&frames[last])
-            guard frames[last].next < frames[last].look.records.count else {
+            guard frames[last].next < frames[last].scanned.listing.count else {
                 let path = frames[last].path
                 try removeBase(below: path)
                 while let range = pending.first, path.contains(range.path) { pending.removeFirst() }
@@ -201,25 +201,25 @@ package struct TreeWalk {
     /// In a repeated capture these are nearly all files, so nothing is allocated for them.
     private mutating func passCurrent(_ frame: inout Frame) throws {
         guard base != nil else { return }
-        let look = frame.look
+        let scanned = frame.scanned
         var path = frame.path.bytes
         if !path.isEmpty { path.append(UInt8(ascii: "/")) }
         let nameStart = path.count
         let first = frame.next
         defer { progress?.add(entries: frame.next - first) }
-        while frame.next < look.records.count, pending.isEmpty {
-            let kind = look.records.kind(at: frame.next)
+        while frame.next < scanned.listing.count, pending.isEmpty {
+            let kind = scanned.listing.kind(at: frame.next)
             if kind == nil || kind == .directory { return }
             path.removeSubrange(nameStart...)
-            look.records.appendName(at: frame.next, to: &path)
-            guard let status = try? look.status(at: frame.next, path: .root), status.kind != .directory,
+            scanned.listing.appendName(at: frame.next, to: &path)
+            guard let status = try? scanned.status(at: frame.next, path: .root), status.kind != .directory,
                 !isHidden(status)
             else { return }
             let isCurrent =
                 try base?.skipEntry(at: path) { old in
                     guard old.isCurrent(status) else { return false }
                     let path = RelativePath(unchecked: path)
-                    if look.scope.excludes(path, status) { return false }
+                    if scanned.scope.excludes(path, status) { return false }
                     return status.kind != .file || !isDoubtful(path, status) && !(isLost?(old.content) ?? false)
                 } ?? false
             guard isCurrent else { return }
@@ -231,36 +231,37 @@ package struct TreeWalk {
     private mutating func visitName(at index: Int, in frames: inout [Frame]) throws {
         let last = frames.count - 1
         let frame = frames[last]
-        let look = frame.look
-        let item = look.records[index]
+        let scanned = frame.scanned
+        let item = scanned.listing[index]
         let path = frame.path.appending(item.name)
         let range = takeRange(at: path)
         try removeBase(before: path)
-        if let kind = item.kind, look.scope.excludes(path, isDirectory: kind == .directory) {
+        if let kind = item.kind, scanned.scope.excludes(path, isDirectory: kind == .directory) {
             if kind != .directory, TemporaryFile.isTemporaryName(item.name) { onLeftBehind?(path) }
             return try leaveOut(path)
         }
         let status: FileStatus?
         do {
-            status = try look.status(at: index, path: path)
+            status = try scanned.status(at: index, path: path)
         } catch {
             return try retainBase(below: path, error)
         }
         guard let status, !isHidden(status) else { return }
-        if look.scope.excludes(path, status) { return try leaveOut(path) }
+        if scanned.scope.excludes(path, status) { return try leaveOut(path) }
         let old = try takeBase(at: path)
         let name = CName(item.name)
-        try compare(path, in: look.directory, name, status, old)
+        try compare(path, in: scanned.directory, name, status, old)
         guard status.kind == .directory else { return try removeBase(below: path) }
         let isKnown = old?.isSameDirectory(status) ?? false
         if frame.isDescending || !isKnown || range == .subtree(path) {
-            let ahead = frames[last].takePrefetched(index)
+            let prefetched = frames[last].takePrefetched(index)
             prefetch(&frames[last], depth: frames.count)
             try enter(
-                path, in: look.directory, look.scope, name, status, descending: true, ahead: ahead?.take(status),
+                path, in: scanned.directory, scanned.scope, name, status, descending: true,
+                prefetched: prefetched?.take(status),
                 &frames)
         } else if range == .children(path) {
-            try enter(path, in: look.directory, look.scope, name, status, descending: false, &frames)
+            try enter(path, in: scanned.directory, scanned.scope, name, status, descending: false, &frames)
         } else {
             while let range = pending.first, path.contains(range.path) {
                 pending.removeFirst()
@@ -272,36 +273,36 @@ package struct TreeWalk {
 
     /// Starts to read ahead the next directories in this one.
     private func prefetch(_ frame: inout Frame, depth: Int) {
-        guard frame.isDescending, depth <= TreeWalk.aheadDepthLimit else { return }
-        let look = frame.look
-        frame.nextAhead = max(frame.nextAhead, frame.next)
-        while frame.ahead.count < TreeWalk.prefetchLimit, frame.nextAhead < look.records.count {
-            let index = frame.nextAhead
-            frame.nextAhead += 1
-            guard look.records.kind(at: index) == .directory else { continue }
-            let name = look.records[index].name
+        guard frame.isDescending, depth <= TreeWalk.prefetchDepthLimit else { return }
+        let scanned = frame.scanned
+        frame.nextToPrefetch = max(frame.nextToPrefetch, frame.next)
+        while frame.prefetched.count < TreeWalk.prefetchLimit, frame.nextToPrefetch < scanned.listing.count {
+            let index = frame.nextToPrefetch
+            frame.nextToPrefetch += 1
+            guard scanned.listing.kind(at: index) == .directory else { continue }
+            let name = scanned.listing[index].name
             let path = frame.path.appending(name)
-            if look.scope.excludes(path, isDirectory: true) { continue }
-            let ahead = PrefetchedDirectory(
-                CName(name), at: path, in: look.directory, look.scope, root: root.status)
-            frame.ahead.append((index, ahead))
+            if scanned.scope.excludes(path, isDirectory: true) { continue }
+            let directory = PrefetchedDirectory(
+                CName(name), at: path, in: scanned.directory, scanned.scope, root: root.status)
+            frame.prefetched.append((index, directory))
         }
     }
 
     private mutating func enter(
         _ path: RelativePath, in parent: SharedDirectory, _ scope: DirectoryScope, _ name: CName,
-        _ status: FileStatus, descending: Bool, ahead: ScannedDirectory? = nil, _ frames: inout [Frame]
+        _ status: FileStatus, descending: Bool, prefetched: ScannedDirectory? = nil, _ frames: inout [Frame]
     ) throws {
         let isOtherMount = status.device != root.status.device || status.mount != root.status.mount
         // Entries below a mount point are not visible, but they are not removed either.
         if isOtherMount && !rules.crossesMounts { return try skipBase(below: path) }
         do throws(FileError) {
-            var look = ahead
-            if look == nil {
-                look = try ScannedDirectory(
+            var scanned = prefetched
+            if scanned == nil {
+                scanned = try ScannedDirectory(
                     opening: name, at: path, in: parent, scope, isOtherMount: isOtherMount, reader)
             }
-            if let look { return frames.append(Frame(path: path, look: look, isDescending: descending)) }
+            if let scanned { return frames.append(Frame(path: path, scanned: scanned, isDescending: descending)) }
         } catch {
             if error.meansAbsence { return try removeBase(below: path) }
             return try retainBase(below: path, error)

@@ -5,9 +5,9 @@ internal import ArchiveStorage
 
 /// The blocks that have bases.
 ///
-/// If each block is deeper than its bases, all chains end within the format's limit. Two writers may have stored a base
-/// at different depths, so a block may not be deeper; only then are its bases followed. Reading the block is no test:
-/// with its bases in the cache it is readable however long its chain is, and a restore would still refuse it.
+/// If each block is deeper than its bases, all chains end within the format's limit. If a block is not, as two writers
+/// may have stored a base at different depths, its bases are followed. Reading the block is no test: with its bases in
+/// the cache it is readable however long its chain is, and a restore would still refuse it.
 struct DeltaCheck {
     private struct Delta {
         let place: BlockLocation

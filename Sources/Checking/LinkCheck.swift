@@ -1,4 +1,4 @@
-// Checks hard links: that all names of a file have the same content.
+// Checks hard links: that all names of a file have the same state.
 
 internal import ArchiveFormat
 internal import ArchiveStorage

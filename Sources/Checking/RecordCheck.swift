@@ -54,7 +54,7 @@ struct RecordCheck {
             if let record = try? store.record(id, as: ForgottenRecords.self) { unfound.subtract(record.records) }
         }
         for id in unfound where found.chunks.contains(id) {
-            report.find(inCatalogue: "\(id.hex.prefix(8)) is forgotten in the catalogue, but by no record")
+            report.find(inCatalogue: "the catalogue lists \(id.hex.prefix(8)) as forgotten, but no record does")
         }
     }
 
@@ -96,7 +96,8 @@ struct RecordCheck {
         guard let record = read(name, { () throws(StorageError) in try store.stateRecord(state.id) }) else { return }
         if let fault = contents.fault(in: record.content) {
             let remedy =
-                "load an older state of the title" + (fault.isLoss ? ", or save it again, which stores it again" : "")
+                "load an older state of the title"
+                + (fault.isLoss ? ", or save the same state again to store the lost bytes" : "")
             report.find("\(name) \(fault.text)", remedy: remedy)
         }
     }
@@ -127,7 +128,7 @@ struct RecordCheck {
         }
     }
 
-    /// Checks that the catalogue treats only those segments as dropped that a record drops: it does not read them.
+    /// Checks that the catalogue and the records name the same segments as dropped: a dropped segment is not read.
     ///
     /// - Parameter listed: the dropped segments that the catalogue listed before the segments were read.
     private func checkDropped(_ listed: Set<SegmentID>) throws {
@@ -145,7 +146,7 @@ struct RecordCheck {
             }
         }
         for segment in unfound {
-            report.find(inCatalogue: "segment \(segment.short) is dropped in the catalogue, but by no record")
+            report.find(inCatalogue: "the catalogue lists segment \(segment.short) as dropped, but no record does")
         }
     }
 

@@ -1,7 +1,7 @@
 // The names in one directory, sorted, in one shared buffer.
 
 /// One name in a directory.
-package struct DirectoryRecord: Sendable {
+package struct DirectoryItem: Sendable {
     fileprivate let names: [UInt8]
     fileprivate let place: DirectoryListing.Place
 
@@ -41,7 +41,7 @@ package struct DirectoryListing: RandomAccessCollection, Sendable {
 
     package var startIndex: Int { 0 }
     package var endIndex: Int { places.count }
-    package subscript(index: Int) -> DirectoryRecord { DirectoryRecord(names: names, place: places[index]) }
+    package subscript(index: Int) -> DirectoryItem { DirectoryItem(names: names, place: places[index]) }
 
     /// The kind of the record at `index`, if the file system reports it.
     package func kind(at index: Int) -> FileKind? { places[index].kind }

@@ -30,16 +30,16 @@ package struct DirectoryReader: ~Copyable {
     package mutating func read(
         _ directory: borrowing Descriptor, path: @autoclosure () -> RelativePath
     ) throws(FileError) -> DirectoryListing {
-        var records = DirectoryListing()
+        var listing = DirectoryListing()
         while true {
             let number = directory.number
             let length = retryingInterrupts { clinux_getdents(number, buffer.baseAddress, buffer.count) }
             if length < 0 { throw FileError("list", path(), .current) }
             if length == 0 { break }
-            append(recordsIn: length, to: &records)
+            append(recordsIn: length, to: &listing)
         }
-        records.sort()
-        return records
+        listing.sort()
+        return listing
     }
 
     /// All names in `directory`, in walk order, for a caller that reads one directory only.
@@ -50,14 +50,14 @@ package struct DirectoryReader: ~Copyable {
         return try reader.read(directory, path: path())
     }
 
-    private func append(recordsIn length: Int, to records: inout DirectoryListing) {
+    private func append(recordsIn length: Int, to listing: inout DirectoryListing) {
         var start = 0
         while start < length {
             let recordLength = Int(buffer.loadUnaligned(fromByteOffset: start + Offset.recordLength, as: UInt16.self))
             let field = UnsafeRawBufferPointer(rebasing: buffer[(start + Offset.name)..<(start + recordLength)])
             let name = field.prefix { $0 != 0 }
             if RelativePath.isValidName(name) {
-                records.append(
+                listing.append(
                     name, kind: FileKind(directoryRecordType: buffer[start + Offset.type]),
                     inode: buffer.loadUnaligned(fromByteOffset: start + Offset.inode, as: UInt64.self))
             }

@@ -8,8 +8,8 @@ package enum DurableFile {
     /// Replaces or creates the file `name` in `directory`.
     ///
     /// Writes a temporary file in the same directory, waits until it is on the disk, renames it, and waits until the
-    /// name is on the disk (rename(2), fsync(2)). If anything fails, the old content stays and the temporary file is
-    /// removed.
+    /// name is on the disk (rename(2), fsync(2)). If anything fails up to the rename, the old content stays and the
+    /// temporary file is removed.
     ///
     /// - Parameter permissions: mode bits; the process's umask applies.
     package static func replace(

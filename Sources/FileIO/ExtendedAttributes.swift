@@ -24,6 +24,8 @@ package enum ExtendedAttributes {
 
     /// Makes the attributes of an open file equal to `wanted`: sets those that differ and removes all others.
     ///
+    /// The label of SELinux is never removed.
+    ///
     /// - Returns: the errors of attributes that could not be set or removed; the operation names the attribute.
     /// - Throws: `FileError` if the current attributes cannot be read.
     package static func replace(

@@ -10,15 +10,17 @@ package import SystemPackage
 package struct FileLock: ~Copyable, Sendable {
     private let file: Descriptor
 
-    /// How often `tryExclusive` retries while only `isHeld` checks of others block it, and the microseconds between.
+    /// How often `tryExclusive` tries while only shared locks block it, and the microseconds between.
     private static let attempts = 500
     private static let pause: UInt32 = 2_000
 
-    /// Acquires the lock if it is free; does not wait.
+    /// Acquires the lock if it is free.
+    ///
+    /// It waits, at most about a second, only while others hold the lock as shared.
     ///
     /// - Parameter path: the lock file, created if it is missing.
     /// - Returns: nil if the lock is held, by this process or another.
-    /// - Throws: `FileError` if the lock file cannot be opened, or does not support locks.
+    /// - Throws: `FileError` if the lock file cannot be opened, locked or written.
     package static func tryExclusive(_ path: FilePath) throws(FileError) -> FileLock? {
         for _ in 0..<attempts {
             if let lock = try acquire(path, LOCK_EX | LOCK_NB) { return lock }
@@ -81,7 +83,9 @@ package struct FileLock: ~Copyable, Sendable {
         flock(file.number, LOCK_UN)
     }
 
-    /// Whether the lock is held; the check writes nothing and never prevents another process from acquiring the lock.
+    /// Whether the lock is held exclusively.
+    ///
+    /// The check writes nothing. It holds a share of the lock for a moment, which `tryExclusive` waits for.
     package static func isHeld(_ path: FilePath) throws(FileError) -> Bool {
         do {
             return try !lock(Descriptor.openFile(path, O_RDONLY), LOCK_SH | LOCK_NB, path)

@@ -93,7 +93,7 @@ package struct LocalSocket: ~Copyable, Sendable {
     ///   - limit: the most bytes in a line.
     ///   - deadline: when to give up; nil to wait forever.
     /// - Returns: the line without the line feed; nil if the peer closed the connection before it wrote anything.
-    /// - Throws: `FileError`, with the code `.messageTooLong` or `.timedOut` if a limit was exceeded.
+    /// - Throws: `FileError`, with the code `.messageTooLong` beyond `limit`, or `.timedOut` at the deadline.
     package borrowing func readLine(
         limit: Int = 1 << 20, by deadline: ContinuousClock.Instant? = nil
     ) throws(FileError) -> [UInt8]? {

@@ -27,7 +27,9 @@ public struct Timestamp: Hashable, Sendable, Comparable {
         (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }
 
-    /// This time moved by `nanoseconds`, which may be negative; unchanged near the limits of `Int64`.
+    /// This time moved by `nanoseconds`, which may be negative.
+    ///
+    /// A time whose `seconds` are beyond half of `Int64`'s range is returned unchanged.
     public func advanced(byNanoseconds nanoseconds: Int64) -> Timestamp {
         let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         var sum = Int64(self.nanoseconds) + rest

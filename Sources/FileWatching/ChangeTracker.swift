@@ -94,7 +94,7 @@ struct ChangeTracker {
         return true
     }
 
-    /// Queues the crawl of a path, or of its nearest known parent directory, and reports it.
+    /// Queues the crawl of a path, or of the nearest known directory above it, and reports it.
     mutating func crawlAgain(_ path: RelativePath) {
         var node = NodeID.root
         for name in path.components {
@@ -232,7 +232,7 @@ extension ChangeTracker {
         }
     }
 
-    /// Removes the directories in limbo once nothing is pending: they were moved out of the root or deleted.
+    /// Removes the directories in limbo, which were moved out of the root or deleted; call it when nothing is pending.
     mutating func reapLimbo() {
         for node in tree.limbo { retired += tree.remove(node) }
     }

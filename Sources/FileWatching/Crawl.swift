@@ -5,7 +5,7 @@ internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// A root's open directory; it is open only during a crawl.
+/// A root's directory, opened; a `WatchedTree` keeps it only during crawls and audits.
 final class OpenTree {
     let descriptor: Descriptor
     let status: FileStatus
@@ -68,7 +68,7 @@ extension WatchedTree {
         if item.isRoot && isUnproven {
             isUnproven = false
             if !receivesEvents(watch, of: directory, status) {
-                deafness = .silentFileSystem
+                fallbackOfRoot = .silentFileSystem
                 sources.retire([watch])
                 return poll(item, path)
             }
@@ -77,9 +77,9 @@ extension WatchedTree {
             return tracker.pending.insert(.root(reports: true), at: 0)
         }
         if item.reports { mark(.subtree(path)) }
-        let records = try sources.reader.read(directory, path: path)
-        tracker.tree.setRules(DirectoryRules.read(in: directory, settings.rules, among: records), of: node)
-        let subdirectories = subdirectories(among: records, of: directory)
+        let listing = try sources.reader.read(directory, path: path)
+        tracker.tree.setRules(DirectoryRules.read(in: directory, settings.rules, among: listing), of: node)
+        let subdirectories = subdirectories(among: listing, of: directory)
         tracker.listed(node, subdirectories: subdirectories, reports: item.reports)
     }
 
@@ -106,17 +106,17 @@ extension WatchedTree {
     }
 
     func subdirectories(
-        among records: DirectoryListing, of directory: borrowing Descriptor
+        among listing: DirectoryListing, of directory: borrowing Descriptor
     ) -> [[UInt8]] {
         var names = [[UInt8]]()
-        for index in records.indices {
+        for index in listing.indices {
             // Not every file system reports the kind with the name.
-            var kind = records.kind(at: index)
+            var kind = listing.kind(at: index)
             if kind == nil {
                 // If the status cannot be read, it may be a directory: the crawl will find out.
-                do { kind = try records.status(at: index, in: directory)?.kind } catch { kind = .directory }
+                do { kind = try listing.status(at: index, in: directory)?.kind } catch { kind = .directory }
             }
-            if kind == .directory { names.append(records[index].name) }
+            if kind == .directory { names.append(listing[index].name) }
         }
         return names
     }

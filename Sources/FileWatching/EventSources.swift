@@ -38,7 +38,7 @@ final class EventSources {
     /// Whether no source is open, so that every root is polled.
     var isEmpty: Bool { inotify == nil && fanotify == nil }
 
-    /// Retries opening inotify if a limit prevented it before.
+    /// Opens inotify if the backend is `.auto` and inotify is not open; opens fanotify if that fails.
     func reopen() {
         guard backend == .auto, inotify == nil else { return }
         do {

@@ -3,7 +3,7 @@
 internal import CLinux
 internal import FileIO
 
-/// A file's unique identity: file system id, handle length, handle type and handle bytes.
+/// An identity unique among existing files: file system id, handle length, handle type and handle bytes.
 struct FileHandle: Hashable {
     private let bytes: [UInt8]
 

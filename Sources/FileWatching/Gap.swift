@@ -2,7 +2,7 @@
 
 package import FileIO
 
-/// A span of time in which changes may have been missed when they happened.
+/// A span of time in which changes may have been missed.
 package struct Gap: Hashable, Sendable {
     /// Why changes could not be followed.
     package enum Cause: String, Sendable, CaseIterable {

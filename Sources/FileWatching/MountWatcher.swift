@@ -18,7 +18,7 @@ final class MountWatcher {
         known = read() ?? known
     }
 
-    /// The descriptor; -1 if the file could not be opened, which poll(2) ignores.
+    /// The descriptor; if the file could not be opened, -1, which poll(2) ignores.
     var number: CInt {
         switch file {
         case .some(let file): file.number

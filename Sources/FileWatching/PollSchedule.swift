@@ -2,13 +2,13 @@
 
 /// Poll times at intervals that depend on the cost and the result of the last poll.
 struct PollSchedule {
-    /// The least ratio of the interval to the time that the last poll took.
+    /// The interval is at least this many times as long as the last poll took, up to the longest interval.
     static let costFactor = 20
 
     private let shortest: Duration
     private let longest: Duration
     private(set) var next: ContinuousClock.Instant?
-    /// The time between two polls; never shorter than the cost of the last poll allows.
+    /// The time between two polls; it grows with the time that the last poll took (`costFactor`).
     private(set) var interval: Duration
 
     /// - Parameter timeScale: the factor by which the intervals are shortened.

@@ -4,12 +4,12 @@ internal import CLinux
 internal import FileIO
 internal import SystemPackage
 
-/// Reports how long the machine was suspended since the last call.
+/// Reports how long the machine was suspended since the last report.
 ///
 /// Its descriptor becomes readable when the machine wakes up, and also when the wall clock is set
 /// (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
 final class SuspendDetector {
-    /// The shortest span that is reported; shorter ones may come from reading two clocks in sequence, or do not matter.
+    /// Spans up to this one are not reported: they may come from reading two clocks in sequence, or do not matter.
     static let shortest = Duration.seconds(1)
 
     private let alarm: Descriptor
@@ -23,7 +23,7 @@ final class SuspendDetector {
         known = hooks.suspendedTime()
     }
 
-    /// The descriptor; -1 if the alarm could not be created, which poll(2) ignores.
+    /// The descriptor; if the alarm could not be created, -1, which poll(2) ignores.
     var number: CInt { alarm.number }
 
     /// Resets the descriptor, so that it is not readable until the next wake-up.
@@ -31,7 +31,7 @@ final class SuspendDetector {
         _ = clinux_clock_alarm_reset(number)
     }
 
-    /// How long the machine was suspended since the last call; nil if it was not.
+    /// Returns how long the machine was suspended since the last report; nil if not longer than `shortest`.
     func takeSuspend() -> Duration? {
         let total = suspendedTime()
         let growth = total - known

@@ -7,7 +7,7 @@ package enum WatchEvent: Hashable, Sendable {
     /// Changes may have been missed when they happened; the next batch covers them.
     case gap(Gap)
     /// Part of the root cannot be watched by the preferred backend; sent once per cause.
-    case degraded(Fallback)
+    case fallback(Fallback)
     /// The watches were compared with the file system; differences were repaired and are in the next batch.
     case audited(WatchAudit)
     /// The root is no longer at its path; nothing is reported until it returns.

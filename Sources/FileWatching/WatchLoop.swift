@@ -10,7 +10,7 @@ final class WatchLoop {
     private static let crawlSlice = 64
     /// How long to wait after a wake-up so that a burst arrives in one read.
     private static let burstPauseMicroseconds: UInt32 = 1_000
-    /// The most successive overflows after which reading continues; a constant writer must not block all other work.
+    /// The number of overflows after which a read ends, so that a constant writer does not block all other work.
     private static let overflowsLimit = 64
 
     private let sources: EventSources
@@ -77,7 +77,7 @@ final class WatchLoop {
             root.checkRoot()
             root.audit(atMost: WatchLoop.crawlSlice)
         }
-        // Remove before and after: a lookout must be removed before the same directory is watched for its place only.
+        // Remove watches before and after: a lookout must go before the same directory is watched for its place only.
         removeRetired(of: visited.map(\.1))
         for (_, root) in visited { root.finishCrawls() }
         removeRetired(of: visited.map(\.1))

@@ -1,4 +1,4 @@
-// When a batch is due: after a quiet period, or at the latest a maximum delay after its first change.
+// When a batch is due: after a quiet period, but no later than a maximum delay after its first change.
 
 /// How long changes are collected before they become a batch.
 package struct WatchTiming: Hashable, Sendable {

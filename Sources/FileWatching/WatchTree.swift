@@ -25,7 +25,7 @@ struct WatchTree {
         case unreadable
         /// On another mount, which is not entered.
         case mountPoint
-        /// Excluded by the caller: neither watched nor reported.
+        /// Excluded by the caller or by a rule: neither watched nor reported.
         case excluded
     }
 

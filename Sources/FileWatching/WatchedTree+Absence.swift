@@ -94,7 +94,7 @@ extension WatchedTree {
     private func begin(with found: OpenTree) throws(FileError) {
         let fileSystem = hooks.fileSystem(try FileSystem.of(found.descriptor))
         if fileSystem.reach == .pseudo { throw FileError("watch", settings.path, .notSupported) }
-        deafness = fileSystem.reach == .remote ? .remoteFileSystem : nil
+        fallbackOfRoot = fileSystem.reach == .remote ? .remoteFileSystem : nil
         isUnproven = fileSystem.mayBeSilent
         absence.stop()
         giveUpLookout()

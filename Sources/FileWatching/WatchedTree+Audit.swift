@@ -7,11 +7,11 @@ internal import Mementos
 internal import SystemPackage
 
 extension WatchedTree {
-    /// The number of examinations interrupted by changes after which a directory is crawled and not counted.
+    /// After this many examinations that a change interrupted, a directory is crawled and not counted.
     private static let auditAttempts = 3
 
     /// The result of examining one directory.
-    private enum Finding {
+    private enum Verdict {
         /// The directory is correct; its subdirectories are examined next.
         case inOrder([CrawlItem])
         /// Directories that exist but are not watched.
@@ -39,15 +39,15 @@ extension WatchedTree {
             guard let item = auditWork?.stack.popLast() else { return finishAudit() }
             guard let path = tracker.path(of: item.crawl) else { continue }
             let generation = tracker.tree.generation
-            let finding = inspect(item.crawl, at: path)
-            if case .inOrder(let below) = finding {
+            let verdict = inspect(item.crawl, at: path)
+            if case .inOrder(let below) = verdict {
                 if tracker.node(at: item.crawl) != nil { auditWork?.outcome.checkedDirectories += 1 }
                 auditWork?.stack += below.map { AuditWork.Item(crawl: $0) }
                 continue
             }
             // If the difference is a change that is still queued, nothing is wrong.
             readEvents()
-            if isBusy || tracker.tree.generation != generation { again(item) } else { repair(finding, of: item) }
+            if isBusy || tracker.tree.generation != generation { again(item) } else { repair(verdict, of: item) }
         }
     }
 
@@ -73,8 +73,8 @@ extension WatchedTree {
         auditWork?.stack.append(AuditWork.Item(crawl: item.crawl, attempts: attempts))
     }
 
-    private func repair(_ finding: Finding, of item: AuditWork.Item) {
-        switch finding {
+    private func repair(_ verdict: Verdict, of item: AuditWork.Item) {
+        switch verdict {
         case .inOrder: break
         case .missing(let items):
             auditWork?.outcome.missingWatches += items.count
@@ -87,7 +87,7 @@ extension WatchedTree {
         again(item)
     }
 
-    private func inspect(_ item: CrawlItem, at path: RelativePath) -> Finding {
+    private func inspect(_ item: CrawlItem, at path: RelativePath) -> Verdict {
         let node = tracker.node(at: item)
         let state = node.map { tracker.tree.state(of: $0) } ?? .unknown
         if state == .polled || state == .excluded { return .inOrder([]) }
@@ -114,9 +114,9 @@ extension WatchedTree {
     }
 
     private func compare(
-        _ node: NodeID, with records: DirectoryListing, in directory: borrowing Descriptor
-    ) throws(FileError) -> Finding {
-        let names = subdirectories(among: records, of: directory)
+        _ node: NodeID, with listing: DirectoryListing, in directory: borrowing Descriptor
+    ) throws(FileError) -> Verdict {
+        let names = subdirectories(among: listing, of: directory)
         let below = names.map { CrawlItem($0, in: node, reports: true) }.filter { !tracker.excludes($0) }
         let missing = below.filter { tracker.node(at: $0) == nil }
         if !missing.isEmpty { return .missing(missing) }

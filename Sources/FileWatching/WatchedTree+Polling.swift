@@ -5,7 +5,7 @@ internal import Mementos
 
 extension WatchedTree {
     /// Whether the entire root is polled.
-    var isPolledWhole: Bool { deafness != nil || sources.isEmpty }
+    var isPolledWhole: Bool { fallbackOfRoot != nil || sources.isEmpty }
 
     /// Crawls the polled directories if a poll is due, and retries watching them.
     func pollUnwatched() {
@@ -51,7 +51,7 @@ extension WatchedTree {
 
     /// Reports, once per cause, why the root is not watched by the preferred backend.
     func reportFallbacks() {
-        if let deafness { report(deafness) }
+        if let fallbackOfRoot { report(fallbackOfRoot) }
         if sources.isEmpty, let limit = sources.missingInotify { shortages.insert(limit) }
         let stats = tracker.tree.stats
         for limit in shortages.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -61,6 +61,6 @@ extension WatchedTree {
     }
 
     private func report(_ fallback: Fallback) {
-        if reported.insert(fallback.kind).inserted { settings.events.send(.degraded(fallback)) }
+        if reported.insert(fallback.kind).inserted { settings.events.send(.fallback(fallback)) }
     }
 }

@@ -26,7 +26,7 @@ final class WatchedTree {
     var gaps = GapLog()
     var rule: SettleRule
 
-    /// The root's directory, open while it is being crawled.
+    /// The root's directory, open during crawls and audits.
     var root: OpenTree?
     /// The status of the watched directory, which identifies it wherever it is.
     var identity: FileStatus?
@@ -42,7 +42,7 @@ final class WatchedTree {
     var absence: Backoff
 
     /// Why the entire root is polled; nil if it can be watched.
-    var deafness: Fallback?
+    var fallbackOfRoot: Fallback?
     var polling: PollSchedule
     /// The dirty paths that are marked because they are polled.
     var polledPaths: Set<RelativePath> = []
@@ -124,7 +124,11 @@ final class WatchedTree {
         watch == lookout || watch == probedWatch || ancestors.contains(watch) || tracker.tree.contains(watch: watch)
     }
 
-    /// Takes in an event that was read at `time`; that there was one to read was `wokenAt` before.
+    /// Applies an event of this root.
+    ///
+    /// - Parameters:
+    ///   - time: when the event was read.
+    ///   - wokenAt: when it was noticed that events were queued; the change settles from then on.
     func apply(_ event: DirectoryEvent, at time: Timestamp, _ wokenAt: ContinuousClock.Instant) {
         eventCount += 1
         lastEvent = time

@@ -56,14 +56,14 @@ extension Archive {
     /// Finds the first snapshot of a root at which `test` fails.
     ///
     /// Each state is written to a directory below `$TMPDIR`, or `/tmp`, that is removed in the end. Between two states
-    /// only the differences are written, so that what the test builds there stays. The root itself is not touched. Both
-    /// ends are tested first. A state that cannot be read completely is skipped.
+    /// only the differences are written, so that what the test builds there stays. The root itself is not touched. The
+    /// given ends are tested first. A state that cannot be read completely is skipped.
     ///
     /// - Parameters:
     ///   - interruption: ends the search early.
-    ///   - onProbe: called for each tested state, with the largest number of tests left.
+    ///   - onProbe: called for each tested or skipped state, with the largest number of tests left.
     ///   - test: called with the directory and the snapshot that it holds.
-    /// - Throws: `ArchiverError` of the code `unsuitableSettings` if the ends are not good and bad; whatever `test`
+    /// - Throws: `ArchiverError` with the code `unsuitableSettings` if the ends are not good and bad; whatever `test`
     ///   throws.
     public func bisect(
         _ root: ArchivedRoot, _ query: BisectQuery, interruption: RestoreInterruption? = nil,

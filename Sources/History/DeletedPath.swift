@@ -43,7 +43,7 @@ extension Archive {
                     else { continue }
                     places[removal.place] = (deletion, last)
                 }
-                // A snapshot captured aside only leaves things out.
+                // A snapshot captured aside lacks paths that it excludes; they were not deleted.
                 guard let (deletion, last) = places[removal.place], !deletion.isAside else { continue }
                 if let since, deletion.time < since { continue }
                 let change = removal.change

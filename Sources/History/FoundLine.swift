@@ -65,7 +65,7 @@ extension Archive {
     /// byte in its first 8,000 bytes is binary and is skipped.
     ///
     /// - Parameter progress: counts contents.
-    /// - Throws: `ArchiverError` of the code `malformedSelector` if the pattern is invalid.
+    /// - Throws: `ArchiverError` with the code `malformedSelector` if the pattern is invalid.
     public func lines(
         matching query: LineQuery, in root: ArchivedRoot, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> FoundLines {

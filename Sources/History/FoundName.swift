@@ -11,11 +11,11 @@ internal import SnapshotTree
 /// A name that some snapshot has.
 public struct FoundName: Sendable, Hashable {
     public let path: RelativePath
-    /// The kind of the last file with this name.
+    /// The kind of the last object with this name.
     public let kind: FileKind
     /// The last size in bytes.
     public let size: UInt64
-    /// How many versions the name has, those before a rename included.
+    /// How many versions the name has, including those before a rename.
     public let versionCount: Int
     /// The first snapshot that has it.
     public let first: ListedSnapshot
@@ -32,8 +32,8 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - pattern: as in a .gitignore file: `*.md` at any depth, `/docs/*.md` from the root on.
-    ///   - size: only names that once had more bytes than this.
-    /// - Throws: `ArchiverError` of the code `malformedSelector` if the pattern is invalid.
+    ///   - size: only names whose file was once larger than this, in bytes; nil for all.
+    /// - Throws: `ArchiverError` with the code `malformedSelector` if the pattern is invalid.
     public func names(
         matching pattern: [UInt8], largerThan size: UInt64? = nil, in root: ArchivedRoot,
         progress: OperationProgress? = nil

@@ -15,7 +15,7 @@ final class LinePattern {
 
     /// A compiled pattern.
     ///
-    /// - Throws: `ArchiverError` of the code `malformedSelector` if it is not a valid expression.
+    /// - Throws: `ArchiverError` with the code `malformedSelector` if it is not a valid expression.
     init(_ pattern: [UInt8], isLiteral: Bool, ignoresCase: Bool) throws(ArchiverError) {
         let bytes = isLiteral ? LinePattern.escaped(pattern) : pattern
         let flags = REG_EXTENDED | REG_NEWLINE | (ignoresCase ? REG_ICASE : 0)
@@ -66,9 +66,9 @@ struct LineScan {
     /// Whether the content is not text; then it is not searched.
     private(set) var isBinary = false
 
-    /// The bytes of a line that are returned at most.
+    /// The most bytes of a line that are returned.
     private static let lineLimit = 64 << 10
-    /// A NUL byte within so many bytes makes a content binary, as in git.
+    /// A NUL byte among this many first bytes makes a content binary, as in git.
     private static let sniffedBytes = 8000
     private static let lineFeed = UInt8(ascii: "\n")
 

@@ -89,7 +89,7 @@ extension Archive {
                 guard try store.catalogue.isForgotten(one.id) else {
                     throw ArchiverError(
                         .noSuchSnapshot, "\(one.id.hex.prefix(8)) is not forgotten",
-                        remedy: "'archiver list --forgotten' shows forgotten snapshots")
+                        remedy: "'archiver list --forgotten' shows what is forgotten")
                 }
                 // The replacement of a purged snapshot is listed instead.
                 guard one.reason != .purged, try isWhole(forgotten: one.id) else { throw Archive.reclaimed(one.id) }
@@ -113,7 +113,7 @@ extension Archive {
         }
     }
 
-    /// Returns what the last step of forgetting forgot.
+    /// Returns the snapshots and states that were forgotten last, all in one step.
     public func forgottenLast() throws(ArchiverError) -> [ForgottenSelection] {
         try facing {
             guard let last = try store.catalogue.forgotten(newestFirst: true, limit: 1).first else { return [] }
@@ -131,8 +131,8 @@ extension Archive {
                 ? try store.catalogue.forgotten(idPrefix: digits.lowercased(), limit: Archive.candidatesLimit) : []
             guard let first = found.first else {
                 throw ArchiverError(
-                    .noSuchSnapshot, "no forgotten snapshot has an id that begins with '\(digits)'",
-                    remedy: "'archiver list --forgotten' shows forgotten snapshots")
+                    .noSuchSnapshot, "no forgotten snapshot or state has an id that begins with '\(digits)'",
+                    remedy: "'archiver list --forgotten' shows what is forgotten")
             }
             let selections = try found.map(selection)
             _ = try Archive.only(
@@ -144,7 +144,7 @@ extension Archive {
 
     private static func reclaimed(_ id: ChunkID) -> ArchiverError {
         ArchiverError(
-            .noSuchSnapshot, "\(id.hex.prefix(8)) cannot be brought back: its bytes were reclaimed")
+            .noSuchSnapshot, "\(id.hex.prefix(8)) cannot be brought back: its bytes are no longer in the archive")
     }
 
     /// Whether the archive has every chunk that a forgotten record needs.

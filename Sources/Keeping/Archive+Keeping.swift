@@ -112,7 +112,7 @@ public struct ThinningOptions: Sendable {
     public var policy: RetentionPolicy?
     /// Whether only to return what would be forgotten.
     public var isDryRun: Bool
-    /// Whether nobody watches the run: then it fails rather than forget implausibly much.
+    /// Whether nobody asked for this run: then it fails if it would forget implausibly many snapshots.
     public var isUnattended: Bool
     /// How far to narrow the policies because room is short; 0 for not at all.
     var step = 0
@@ -223,8 +223,8 @@ extension Archive {
     ///   - isDryRun: whether only to return what would be freed.
     ///   - isCancelled: polled; true ends the prune early.
     ///   - progress: counters: first entries visited, then bytes of segments.
-    /// - Throws: `ArchiverError` of the codes `inUse` if another process does the same, `damaged` if damage hides what
-    ///   is still needed, `cancelled`.
+    /// - Throws: `ArchiverError` with the codes `inUse` if another process does the same, `damaged` if damage hides
+    ///   what is still needed, `cancelled`.
     public func prune(
         grace: Duration = defaultGrace, isDryRun: Bool = false,
         isCancelled: @escaping @Sendable () -> Bool = { false },

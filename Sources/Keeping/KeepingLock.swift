@@ -9,7 +9,7 @@ public import Roots
 extension Archive {
     /// Runs `body` while no other process pins, labels, forgets or brings back snapshots.
     ///
-    /// - Throws: `ArchiverError` of the code `readOnly` if the archive cannot be written to.
+    /// - Throws: `ArchiverError` with the code `readOnly` if the archive cannot be written to.
     package func whileKeeping<Result>(_ body: () throws -> Result) throws(ArchiverError) -> Result {
         try facing {
             try store.requireWritable()
@@ -19,7 +19,7 @@ extension Archive {
         }
     }
 
-    /// Throws if `selected` is not listed, or no longer.
+    /// Throws if `selected` is not in the archive, or was forgotten.
     func requireListed(_ selected: Selection) throws {
         let isListed =
             switch selected {

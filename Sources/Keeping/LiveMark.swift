@@ -34,7 +34,7 @@ struct LiveMark {
     /// - Parameters:
     ///   - forgottenSince: records forgotten at this instant or later can still be brought back, so they are needed.
     ///   - left: snapshots and saved states to skip, as if they were gone.
-    /// - Throws: `ArchiverError` of the code `damaged` if a record or node cannot be read: what it needs is unknown.
+    /// - Throws: `ArchiverError` with the code `damaged` if a record or node cannot be read: what it needs is unknown.
     mutating func run(
         forgottenSince: Timestamp, without left: Set<ChunkID> = [], _ add: (ChunkID) throws -> Void
     ) throws {
@@ -82,8 +82,9 @@ struct LiveMark {
         do { try body() } catch let error as StorageError {
             guard error.code == .damaged else { throw error }
             throw ArchiverError(
-                .damaged, "\(error.message(about: name)); nothing is pruned while its needs are unknown",
-                remedy: "run 'archiver check' and restore the files it names, or forget what is lost", path: error.path)
+                .damaged, "\(error.message(about: name)); nothing is pruned, as it may need any chunk",
+                remedy: "run 'archiver check' and put back the segments it names, or forget what is lost",
+                path: error.path)
         }
     }
 

@@ -14,8 +14,8 @@ public struct MaintenanceOptions: Sendable {
     public var grace = Archive.defaultGrace
     /// Whether only to return what would be done.
     public var isDryRun = false
-    /// Whether nobody asked for this run: then space is freed only if that is worth the work, and a run that would
-    /// forget implausibly much fails.
+    /// Whether nobody asked for this run: then space is freed only if that is worth the work, and the run fails if it
+    /// would forget implausibly many snapshots.
     public var isUnattended = false
     /// Whether a write has failed because the disk is full, even if there is room again.
     package var isRoomOut = false
@@ -62,8 +62,9 @@ extension Archive {
     /// Forgets what the policies do not keep, frees space, and keeps the archive within its budget.
     ///
     /// If room is short, forgotten snapshots are pruned without grace first. Then more snapshots are forgotten, old
-    /// ones more than young ones, but never those that are always kept. An archive without a budget of its own forgets
-    /// no more than what `RetentionPolicy.usual` does not keep, and only if its disk is short of room.
+    /// ones more than young ones, but never those that are always kept. Without a budget of its own, an archive is
+    /// short of room only if its disk is. It then forgets no more than what its policies, or else
+    /// `RetentionPolicy.usual`, do not keep.
     ///
     /// Captures and restores continue during the run. It can be cancelled or killed at any moment; the next run does
     /// the rest.
@@ -71,8 +72,8 @@ extension Archive {
     /// - Parameters:
     ///   - isCancelled: polled; true ends the run early.
     ///   - progress: counters: first entries visited, then bytes of segments.
-    /// - Throws: `ArchiverError` of the codes `inUse` if another process does the same, `tooMuchToForget`, `damaged` if
-    ///   damage hides what is still needed, `readOnly`, `cancelled`.
+    /// - Throws: `ArchiverError` with the codes `inUse` if another process does the same, `tooMuchToForget`, `damaged`
+    ///   if damage hides what is still needed, `readOnly`, `cancelled`.
     public func maintain(
         _ options: MaintenanceOptions = MaintenanceOptions(),
         isCancelled: @escaping @Sendable () -> Bool = { false }, progress: OperationProgress? = nil
@@ -100,7 +101,7 @@ private struct Maintenance {
     private static let ballastShare: UInt64 = 16
     private static let ballastBytes: UInt64 = 64 << 20
     /// After a week, check what pruning would free even if little was forgotten.
-    private static let secondsBetweenLooks: Int64 = 7 * 86_400
+    private static let secondsBetweenForecasts: Int64 = 7 * 86_400
 
     private var ballast: Ballast { Ballast(archive.store.layout) }
 
@@ -137,7 +138,7 @@ private struct Maintenance {
     /// Whether pruning is worth the work, part of which is to visit everything that is kept.
     private func isPruningDue(grace: Duration) throws -> Bool {
         guard options.isUnattended else { return true }
-        guard try hasForgotten(grace: grace), try isWorthALook(grace: grace) else { return false }
+        guard try hasForgotten(grace: grace), try isWorthAForecast(grace: grace) else { return false }
         let end = PruneHorizon.end(grace: grace)
         let foreseen = try archive.prune(grace: grace, isDryRun: true, isCancelled: isCancelled)
         if foreseen.freedBytes >= leastFreedBytes(of: foreseen.bytesBefore) { return true }
@@ -150,10 +151,10 @@ private struct Maintenance {
     /// Whether enough was forgotten since the last check, or that was long ago.
     ///
     /// The bytes that a snapshot stored are only a hint: other snapshots may need them.
-    private func isWorthALook(grace: Duration) throws -> Bool {
+    private func isWorthAForecast(grace: Duration) throws -> Bool {
         guard let start = PruneHorizon(archive.store.layout).read() else { return true }
         let end = PruneHorizon.end(grace: grace)
-        if end.seconds >= start.seconds + Maintenance.secondsBetweenLooks { return true }
+        if end.seconds >= start.seconds + Maintenance.secondsBetweenForecasts { return true }
         let bytes = try archive.store.catalogue.segments().reduce(0) { $0 + UInt64($1.indexedLength) }
         let forgotten = try archive.store.catalogue.forgottenBytes(since: start, until: end)
         return forgotten >= leastFreedBytes(of: bytes)

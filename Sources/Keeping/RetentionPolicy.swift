@@ -57,7 +57,7 @@ public struct RetentionPolicy: Sendable, Hashable {
 
     /// A policy with these tiers, in any order.
     ///
-    /// - Throws: `ArchiverError` of the code `unsuitableSettings` if they contradict each other or keep nothing.
+    /// - Throws: `ArchiverError` with the code `unsuitableSettings` if they contradict each other or keep nothing.
     public init(_ tiers: [Tier]) throws(ArchiverError) {
         self.tiers = tiers.sorted { $0.width < $1.width }
         guard !tiers.isEmpty else {
@@ -71,7 +71,7 @@ public struct RetentionPolicy: Sendable, Hashable {
 
     /// A policy that keeps all snapshots for a time, then one for each minute, hour, day and week for a time.
     ///
-    /// - Throws: `ArchiverError` of the code `unsuitableSettings` if a wider span is not kept longer than a narrower
+    /// - Throws: `ArchiverError` with the code `unsuitableSettings` if a wider span is not kept longer than a narrower
     ///   one, or if nothing is kept.
     public init(
         all: Span? = nil, minutely: Span? = nil, hourly: Span? = nil, daily: Span? = nil, weekly: Span? = nil

@@ -9,8 +9,8 @@ internal import SystemPackage
 
 /// The present time, as far as it is plausible.
 ///
-/// Between two runs, at most the machine's uptime and a little slack has passed. Across a restart nobody knows how long
-/// the machine was off, so the wall clock is trusted for up to a month.
+/// Between two runs without a restart, the wall clock may advance as far as the uptime, and a little more. Across a
+/// restart nobody knows how long the machine was off, so the wall clock is trusted for up to a month.
 struct ThinningClock {
     private let folder: FilePath
     private let name: String

@@ -56,7 +56,8 @@ extension Subject {
     /// Calls `handler` on the main actor with every later event, until the subscription ends.
     ///
     /// Events arrive in a later turn of the main actor, in the order in which they were sent, whichever thread sends
-    /// them. The main actor must run: a program without an asynchronous main must call `dispatchMain()`.
+    /// them. The main actor must run: a program without an asynchronous main must call `dispatchMain()` or run a
+    /// `RunLoop`.
     ///
     /// - Parameters:
     ///   - actor: `MainActor.shared`.
@@ -98,7 +99,7 @@ extension Observable {
     ///
     /// Changes, and the initial event, arrive in a later turn of the main actor, in the order in which they were made,
     /// whichever thread makes them. The main actor must run: a program without an asynchronous main must call
-    /// `dispatchMain()`.
+    /// `dispatchMain()` or run a `RunLoop`.
     ///
     /// - Parameters:
     ///   - actor: `MainActor.shared`.

@@ -1,4 +1,4 @@
-// The Memento pattern's originator: an object whose state can be captured and restored.
+// The Memento pattern's originator: a type whose state can be captured and restored.
 
 /// A type whose state can be captured, and restored later.
 ///
@@ -12,7 +12,7 @@ public protocol Originator<State> {
     /// Returns the current state.
     nonisolated(nonsending) func captureState() async throws -> State
 
-    /// Restores the state that was captured.
+    /// Restores `state`, which was captured earlier.
     ///
     /// - Throws: an error if it cannot; the originator should then be as it was before.
     nonisolated(nonsending) mutating func restore(_ state: State) async throws

@@ -119,7 +119,7 @@ struct SubjectState<Event: Sendable>: Sendable {
     // MARK: Events
 
     mutating func enqueue(_ event: Event, for recipient: Entry? = nil) {
-        // Without observers, nobody would get it: later subscribers do not.
+        // Later subscribers do not get the event, so without observers it is dropped.
         guard count > 0 else { return }
         queue.append(QueuedEvent(number: nextEvent, event: event, recipient: recipient))
         nextEvent += 1

@@ -81,25 +81,25 @@ struct FileRestorer: Sendable {
             switch piece {
             case .data(let bytes):
                 length = UInt64(bytes.count)
-                guard length <= size, position <= size - length else { throw lie(entry, relative) }
+                guard length <= size, position <= size - length else { throw wrongLength(entry, relative) }
                 try file.write(bytes, at: position, path: path)
                 count += length
                 endsInHole = false
                 progress?.add(bytes: length)
             case .hole(let hole):
                 length = hole
-                guard length <= size, position <= size - length else { throw lie(entry, relative) }
+                guard length <= size, position <= size - length else { throw wrongLength(entry, relative) }
                 endsInHole = true
             }
             position += length
         }
-        guard position == size else { throw lie(entry, relative) }
-        if case .linkTarget = entry.content { throw lie(entry, relative) }
+        guard position == size else { throw wrongLength(entry, relative) }
+        if case .linkTarget = entry.content { throw wrongLength(entry, relative) }
         if endsInHole { try file.truncate(to: position, path: path) }
         return count
     }
 
-    private func lie(_ entry: Entry, _ path: RelativePath) -> RestoreProblem {
+    private func wrongLength(_ entry: Entry, _ path: RelativePath) -> RestoreProblem {
         RestoreProblem(
             path, "\(path) cannot be restored: its content in the archive does not have \(entry.size) bytes",
             remedy: "run 'archiver check --data' to find other damage", isDamage: true)

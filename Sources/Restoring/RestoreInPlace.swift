@@ -16,7 +16,9 @@ package struct RestoreInPlace {
     private(set) var source: RestoreSource
     /// The root's path; symbolic links in its existing part are resolved.
     package let rootPath: FilePath
-    /// The operation that is reversed; if so, directories above the part are restored too if a file is in their place.
+    /// The operation to reverse, if any.
+    ///
+    /// An undo or redo also restores a directory above the part if another object is in its place.
     package let reversed: ReversedOperation?
     package let interruption: RestoreInterruption?
     package let progress: OperationProgress?
@@ -187,7 +189,8 @@ package struct RestoreInPlace {
         var changed = DirtySet()
         let firstMade = try source.entry() == nil ? nil : writer.makeParents(of: source.path)
         if let firstMade { changed.mark(.subtree(firstMade)) }
-        // An excluded part that was restored because it was named is in no later snapshot: capture it now.
+        // A part that is restored only because the user named it is excluded from later snapshots. The capture before
+        // the restore included it, so the capture after the restore must remove it from the tree.
         if exempt?.isPartLeftOut == true {
             changed.mark(.subtree(source.path))
             var holder = source.path.parent
@@ -290,7 +293,7 @@ package struct RestoreInPlace {
             if !directories.isEmpty { steps = try restore.steps(in: root, rules, exempt.foreseen(directories)) }
         }
         for step in steps {
-            if let exempt, try exempt.leavesAlone(step) { result.leftOut += 1 } else { report(step) }
+            if let exempt, try exempt.leavesAlone(step) { result.excluded += 1 } else { report(step) }
         }
         return result
     }

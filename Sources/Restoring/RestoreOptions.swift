@@ -65,7 +65,7 @@ public struct RestoreResult: Sendable {
     /// Paths not touched because they changed while the restore ran.
     public package(set) var skipped = 0
     /// Paths not touched because they are excluded from snapshots.
-    public package(set) var leftOut = 0
+    public package(set) var excluded = 0
     /// Bytes of content written.
     public package(set) var bytesWritten: UInt64 = 0
     /// Paths that could not be restored, including those below a failed directory.

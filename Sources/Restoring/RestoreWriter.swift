@@ -114,7 +114,7 @@ package final class RestoreWriter {
 
     /// Counts a step that is not applied because its path is excluded.
     func leaveAlone(_ step: RestoreStep) {
-        result.leftOut += 1
+        result.excluded += 1
     }
 
     /// Runs `body`; if it fails for `path` only, records the problem and continues.
@@ -192,7 +192,7 @@ package final class RestoreWriter {
 
     /// Applies the step now, or submits it to the pipeline.
     ///
-    /// - Returns: whether it was applied now; otherwise it is counted later.
+    /// - Returns: whether the caller must count it; otherwise it is counted elsewhere, or not at all (a socket).
     private func change(_ step: RestoreStep, _ kind: RestoreAction.Kind) throws -> Bool {
         let path = step.path
         if path.isRoot {
@@ -319,7 +319,7 @@ package final class RestoreWriter {
     /// Creates an object that is not a directory.
     ///
     /// - Parameter isGone: whether the object that it replaces was removed already.
-    /// - Returns: whether the caller must count it; otherwise it is counted here or later.
+    /// - Returns: whether the caller must count it; otherwise it is counted here or later, or not at all (a socket).
     private func create(
         _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory, as kind: RestoreAction.Kind,
         isGone: Bool = false

@@ -40,7 +40,8 @@ package final class ScratchState {
 
     /// Changes the directory to the state of `snapshot`.
     ///
-    /// - Throws: `ArchiverError` with the code `damaged` if a part of it cannot be read; `RestoreInterruption.Stop`.
+    /// - Throws: `ArchiverError` with the code `damaged` or `system` if a part of it cannot be restored;
+    ///   `RestoreInterruption.Stop` if the restore was interrupted.
     package func become(_ snapshot: ListedSnapshot, _ progress: OperationProgress?) throws {
         let former = present
         present = nil

@@ -22,11 +22,11 @@ public struct ArchiverError: Error, Sendable {
         case noSpace
         /// Another process uses the archive, which rules out this operation.
         case inUse
-        /// Another process watches the root.
+        /// Another process watches or captures the root.
         case locked
         /// No process watches the root.
         case notWatched
-        /// A selector's syntax is wrong.
+        /// The syntax of a selector, a label or a pattern is wrong.
         case malformedSelector
         /// A selector matches no snapshot and no saved state.
         case noSuchSnapshot
@@ -40,9 +40,9 @@ public struct ArchiverError: Error, Sendable {
         case notDirectory
         /// The directory cannot be a root: it belongs to the archive or to the kernel.
         case unsuitableRoot
-        /// The request does not fit its object, such as a file that is too large or not text.
+        /// The file or value does not allow the request, for example because it is too large or not text.
         case unsuitable
-        /// Settings contradict each other.
+        /// Settings are invalid or contradict each other.
         case unsuitableSettings
         /// A snapshot or saved state to forget is pinned.
         case pinned

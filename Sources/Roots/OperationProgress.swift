@@ -57,7 +57,7 @@ public final class OperationProgress: Sendable {
         reportObservers()
     }
 
-    /// Sends the counters to observers if it is time to.
+    /// Sends the counters to observers if the next reading is due.
     private func reportObservers() {
         let now = CurrentProcess.monotonicNanoseconds
         let due = nextReading.load(ordering: .relaxed)

@@ -29,14 +29,14 @@ package struct RootDirectory: Sendable {
 
     /// Opens the directory at `path` to capture it into the archive in `archive`.
     ///
-    /// - Throws: `ArchiverError` as `open(_:)`, and with the code `unsuitableRoot`.
+    /// - Throws: `ArchiverError` with the codes of `open(_:)`, `noArchive` or `unsuitableRoot`.
     package static func open(_ path: FilePath, capturedInto archive: FilePath) throws -> RootDirectory {
         let root = try open(path)
         try checkIsOutside(archive, root.path, as: path)
         let fileSystem = try FileSystem.of(root.directory.descriptor)
         if fileSystem.reach == .pseudo {
             throw ArchiverError(
-                .unsuitableRoot, "\(path) holds no files: the kernel makes up what is seen there (\(fileSystem.name))",
+                .unsuitableRoot, "\(path) is on a virtual file system (\(fileSystem.name)): it holds no stored files",
                 remedy: "capture a directory of files", path: path)
         }
         return root

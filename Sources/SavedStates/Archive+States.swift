@@ -145,7 +145,7 @@ extension Archive {
         try stating { try store.catalogue.stateTitles() }
     }
 
-    /// Forgets states: they are no longer listed or loaded, but their bytes stay in the archive.
+    /// Forgets states: they are no longer listed or loaded, but their bytes stay in the archive until it is pruned.
     ///
     /// - Throws: `StateError`: `archive` with the code `pinned` if one is pinned; then none is forgotten.
     public func forget(_ mementos: [Memento]) throws(StateError) {

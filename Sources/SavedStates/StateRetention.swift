@@ -15,7 +15,7 @@ internal import SystemPackage
 public enum StateRetention: Sendable, Hashable {
     /// All states.
     case everything
-    /// The newest states, at least one; up to a tenth more may stay for a while, because they are forgotten in batches.
+    /// This many of the newest states, at least one; up to a tenth more may stay until the next batch is forgotten.
     case latest(Int)
     /// The states that the tiers keep; applied by the first save of each hour.
     case tiers(RetentionPolicy)
@@ -27,7 +27,9 @@ extension Archive {
     /// - Parameters:
     ///   - former: when the state before the new one was saved; nil if there was none.
     ///   - saved: when the new one was saved.
-    func letGo(_ title: String, keeping retention: StateRetention, after former: Timestamp?, saved: Timestamp) throws {
+    func forgetStates(of title: String, keeping retention: StateRetention, after former: Timestamp?, saved: Timestamp)
+        throws
+    {
         var going: [ListedState] = []
         switch retention {
         case .everything: return
@@ -37,7 +39,7 @@ extension Archive {
             going = try store.catalogue.states(.init(of: title, newestFirst: true, offset: count))
         case .tiers(let policy):
             if let former, former.seconds / 3600 == saved.seconds / 3600 { return }
-            going = try states(of: title, letGoBy: policy, at: saved)
+            going = try states(of: title, exceeding: policy, at: saved)
         }
         let pinned = Set(try pins().map(\.target))
         let ids = going.filter { $0.label == nil && !pinned.contains($0.id.chunk) }.map(\.id.chunk)
@@ -49,7 +51,7 @@ extension Archive {
     }
 
     private func states(
-        of title: String, letGoBy policy: RetentionPolicy, at time: Timestamp
+        of title: String, exceeding policy: RetentionPolicy, at time: Timestamp
     ) throws -> [ListedState] {
         let states = try store.catalogue.states(.init(of: title))
         let rows = states.enumerated().map { index, state in

@@ -79,7 +79,7 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
         }
         // The save has succeeded, even if older states cannot be forgotten.
         if saved.id != latest?.id {
-            try? archive.letGo(title, keeping: retention, after: latest?.time, saved: saved.time)
+            try? archive.forgetStates(of: title, keeping: retention, after: latest?.time, saved: saved.time)
         }
         return Memento(saved)
     }

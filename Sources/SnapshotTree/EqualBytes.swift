@@ -21,7 +21,9 @@ package struct EqualBytes {
 
     private static let stepBytes = 1 << 20
 
-    /// Whether `read` returns the bytes of `known`; cutting those bytes resulted in `other`.
+    /// Whether the bytes that `read` returns are those of `known`.
+    ///
+    /// - Parameter other: the content that results from cutting the bytes that `read` returns.
     package func areSame(_ known: Content, _ other: Content, read: Reading) throws -> Bool {
         if known == other { return true }
         guard known.size == other.size, known.size > 0 else { return false }

@@ -9,7 +9,7 @@ package struct RecentValues<Key: Hashable, Value> {
     private var youngCost = 0
     private let capacity: Int
 
-    /// - Parameter capacity: the total cost of the values that stay at least; the cache may grow to twice as much.
+    /// - Parameter capacity: the total cost up to which no recent value is dropped; the cache may hold twice as much.
     package init(capacity: Int) {
         self.capacity = capacity
     }

@@ -52,7 +52,7 @@ package struct TreeValidator<Source: NodeSource> {
 
     /// The summary of the node `id` and everything below it; nil if there is a fault.
     ///
-    /// The recursion has one call per level, and a tree has at most 256 levels.
+    /// The recursion has one call per level, and a tree has at most 64 levels (`Node.levelLimit`).
     private mutating func summary(
         of id: ChunkID, level: Int?, at path: RelativePath, _ visitor: Visitor
     ) throws(Source.Failure) -> TreeSummary? {

@@ -43,7 +43,7 @@ package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
     }
 
     deinit {
-        // Wait for all work: the owner is about to release objects that it uses.
+        // Wait for all work: the owner is about to release objects that the work uses.
         for slot in slots { _ = try? slot.take() }
     }
 

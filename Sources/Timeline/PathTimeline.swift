@@ -37,7 +37,7 @@ public struct PathMoment: TimelineMoment, Hashable {
 
 /// Adapts the versions of a path, across renames, to the queries of a history view.
 ///
-/// Listing earlier versions costs only what is listed. Counting versions, and searching later ones, scans them from the
+/// Listing earlier versions costs only what is listed. To count versions, or to find later ones, they are read from the
 /// latest one back. Snapshots without the path are left out.
 public struct PathTimeline: TimelineDataSource {
     public let archive: Archive

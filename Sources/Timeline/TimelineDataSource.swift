@@ -30,7 +30,7 @@ public enum TimelinePlace<Moment: Sendable>: Sendable {
     case end
 }
 
-/// A history as a view of it needs it: each query costs what it returns, however long the history is.
+/// A history as a view of it needs it: a query should cost only what it returns, however long the history is.
 ///
 /// The page of `archiver browse`, the list of `archiver pick` and a program's own view depend on it. Calls may block on
 /// disk reads: make them on a thread that may block.

@@ -56,7 +56,7 @@ final class TarPieces: Sendable {
     private func piece(of entry: Entry, from place: UInt64, _ state: inout State) throws -> [UInt8] {
         let end = min(place + TarPieces.pieceBytes, entry.size)
         var bytes = try archive.read(entry, range: place..<end)
-        guard bytes.count == Int(end - place) else { throw Refusal.notFound("'\(entry.path)' has ended early") }
+        guard bytes.count == Int(end - place) else { throw Refusal.notFound("'\(entry.path)' ends early") }
         state.file = end < entry.size ? (entry, end) : nil
         if end == entry.size { TarPieces.pad(&bytes) }
         return bytes

@@ -34,10 +34,10 @@ package enum ControlClient {
     ) throws(ArchiverError) -> ControlResponse? {
         try facing {
             let deadline = patience.map { ContinuousClock.now + $0 }
-            let question = try ControlMessage.line(request)
+            let line = try ControlMessage.line(request)
             guard let socket = try connect(to: path, deadline, root) else { return nil }
-            guard let line = try answer(to: question, socket, deadline) else { throw silence(root) }
-            guard let response: ControlResponse = try? ControlMessage.decode(line) else {
+            guard let answer = try answer(to: line, socket, deadline) else { throw silence(root) }
+            guard let response: ControlResponse = try? ControlMessage.decode(answer) else {
                 throw ArchiverError(
                     .system, "the process that watches \(root) sent an answer that is not understood",
                     remedy: "end it and watch again, so that it runs this version of the program", path: root)
@@ -63,11 +63,11 @@ package enum ControlClient {
         try socket.writeLine(ControlMessage.line(request))
         var rest: [UInt8] = []
         while let line = try socket.readLine(after: &rest) {
-            if let news: ControlNews = try? ControlMessage.decode(line) {
+            if let news: ControlNews = try? ControlMessage.decode(answer) {
                 guard try body(news) else { return }
                 continue
             }
-            let response: ControlResponse? = try? ControlMessage.decode(line)
+            let response: ControlResponse? = try? ControlMessage.decode(answer)
             guard let failure = response?.failure else { throw silence(root) }
             throw ArchiverError(.system, failure.message, remedy: failure.remedy, path: root)
         }
@@ -83,12 +83,12 @@ package enum ControlClient {
         }
     }
 
-    /// - Returns: nil if no answer came in time.
+    /// - Returns: nil if no answer came in time, or the watcher closed the connection.
     private static func answer(
-        to question: [UInt8], _ socket: borrowing LocalSocket, _ deadline: ContinuousClock.Instant?
+        to request: [UInt8], _ socket: borrowing LocalSocket, _ deadline: ContinuousClock.Instant?
     ) throws(FileError) -> [UInt8]? {
         do {
-            try socket.writeLine(question, by: deadline)
+            try socket.writeLine(request, by: deadline)
             return try socket.readLine(limit: answerLimit, by: deadline)
         } catch {
             guard [.timedOut, .brokenPipe, .connectionReset].contains(error.code) else { throw error }

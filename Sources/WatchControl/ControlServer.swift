@@ -23,7 +23,7 @@ package final class ControlServer: Sendable {
     /// The most connections: each takes a descriptor, and a thread's memory while it is silent.
     private static let connectionLimit = 128
     /// The most bytes of a request.
-    private static let questionLimit = 16 << 20
+    private static let requestLimit = 16 << 20
 
     /// Starts to listen and answer.
     ///
@@ -66,15 +66,15 @@ package final class ControlServer: Sendable {
 
     /// Answers in the background; if no thread can be started, the connection is closed without an answer.
     private static func serve(_ connection: Connection, _ stream: Stream?, _ answer: @escaping Answer) {
-        try? DetachedThread.start(for: "a question") {
-            guard let line = connection.question() else { return }
+        try? DetachedThread.start(for: "reading a request") {
+            guard let line = connection.request() else { return }
             guard let request: ControlRequest = try? ControlMessage.decode(line) else {
                 return connection.respond(.notUnderstood)
             }
             if request.action == .subscribe, let stream { return stream(request, connection) }
             Task {
                 let response = await answer(request)
-                try? DetachedThread.start(for: "an answer") { connection.respond(response) }
+                try? DetachedThread.start(for: "writing an answer") { connection.respond(response) }
             }
         }
     }
@@ -109,8 +109,8 @@ package final class ControlServer: Sendable {
         }
 
         /// - Returns: nil if no request came.
-        package func question() -> [UInt8]? {
-            try? socket.readLine(limit: ControlServer.questionLimit, by: .now + patience)
+        package func request() -> [UInt8]? {
+            try? socket.readLine(limit: ControlServer.requestLimit, by: .now + patience)
         }
 
         package func respond(_ response: ControlResponse) { _ = write(response) }

@@ -29,14 +29,14 @@ public struct WatcherStatus: Codable, Sendable {
         /// Mount points of other file systems, not entered.
         public var mountPoints = 0
         /// Excluded by rules.
-        public var leftOut = 0
+        public var excluded = 0
 
-        package init(watched: Int = 0, polled: Int = 0, unreadable: Int = 0, mountPoints: Int = 0, leftOut: Int = 0) {
+        package init(watched: Int = 0, polled: Int = 0, unreadable: Int = 0, mountPoints: Int = 0, excluded: Int = 0) {
             self.watched = watched
             self.polled = polled
             self.unreadable = unreadable
             self.mountPoints = mountPoints
-            self.leftOut = leftOut
+            self.excluded = excluded
         }
     }
 
@@ -74,7 +74,7 @@ public struct WatcherStatus: Codable, Sendable {
     public var since: Timestamp
     /// Whether everything that changed before the request was captured before the answer, except `largeFiles`.
     public var isCurrent: Bool
-    /// How long that check took, in seconds.
+    /// How long the watcher waited for that, in seconds.
     public var probeSeconds: Double
     /// When the last event arrived; nil if none has.
     public var lastEvent: Timestamp?
@@ -94,7 +94,7 @@ public struct WatcherStatus: Codable, Sendable {
     public var lastAudit: AuditResult?
     /// Why the last capture failed; nil if it succeeded.
     public var failure: Finding?
-    /// Why part of the root is polled.
+    /// Why directories are watched by another backend, or polled.
     public var fallbacks: [Finding] = []
 }
 

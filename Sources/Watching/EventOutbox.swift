@@ -34,7 +34,7 @@ final class EventOutbox: Sendable {
     ///
     /// - Throws: `FileError` if no thread can be started.
     func start() throws(FileError) {
-        try DetachedThread.start(for: "telling what happens") { [self] in
+        try DetachedThread.start(for: "delivering events") { [self] in
             while deliver() {}
         }
     }

@@ -144,8 +144,8 @@ final class LargeFileReadings: Sendable {
             directories: { root.journal.deferredDirectories.union([file.parent ?? .root]) },
             lastScan: { root.lastScan.withLock { $0 } },
             committed: { listed, parent in
-                root.lastScan.withLock { look in
-                    if let former = look, former.snapshot == parent.id { look = LastScan(former, with: listed) }
+                root.lastScan.withLock { scan in
+                    if let former = scan, former.snapshot == parent.id { scan = LastScan(former, with: listed) }
                 }
             })
         try service.archive.check(opened)

@@ -23,7 +23,7 @@ final class RootAudits: Sendable {
     private let timer = Locked<Task<Void, Never>?>(nil)
     private let underWay = Locked<Task<Result<AuditResult, ArchiverError>, Never>?>(nil)
 
-    /// How many changed paths are captured one by one; if there are more, the whole root is.
+    /// From this many changed paths on, the whole root is captured instead of each path.
     private static let pathsLimit = 65_536
 
     /// Compares everything, captures missed changes, and repairs the watches.

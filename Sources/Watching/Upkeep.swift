@@ -103,7 +103,7 @@ final class Upkeep: Sendable {
 
     /// Frees the space of removed segments that this process still has open.
     ///
-    /// - Returns: whether there is less free space than the archive's budget requires.
+    /// - Returns: whether the archive exceeds its budget: it is too large, or the disk has too little free space.
     private func measureRoom() async -> Bool {
         await Blocking.run { [service] in
             let archive = service.archive.latest

@@ -136,7 +136,7 @@ final class WatchJournal: Sendable {
         }
     }
 
-    /// Starts the pause before failed places are retried; it doubles each time until there are none.
+    /// Starts the pause before failed places are retried; it doubles each time until no place fails.
     ///
     /// - Returns: the length of the pause; nil if one is already running.
     func beginPause(_ first: Duration, atMost longest: Duration) -> Duration? {

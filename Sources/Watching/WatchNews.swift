@@ -14,10 +14,10 @@ enum WatchNews {
     static func record(_ event: WatchEvent, of path: FilePath, into journal: WatchJournal) -> WatchService.Event? {
         switch event {
         case .armed, .gap, .audited: return nil
-        case .degraded(let fallback):
+        case .fallback(let fallback):
             let finding = finding(fallback)
             journal.add(finding)
-            return .degraded(root: path, message: finding.message, remedy: finding.remedy)
+            return .fallback(root: path, message: finding.message, remedy: finding.remedy)
         case .rootUnavailable:
             journal.enter(.unavailable)
             return .unavailable(root: path)

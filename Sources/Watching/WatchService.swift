@@ -36,7 +36,7 @@ public final class WatchService: Sendable {
         public var maintenance: MaintenanceOptions?
         /// The factor by which tests shorten every interval that is not set here.
         ///
-        /// This covers retries, polling, and the search for a missing root.
+        /// This covers retries, polling, maintenance, and the search for a missing root.
         package var timeScale = 1
         /// How many events wait for slow observers; further ones are dropped and counted.
         package var eventLimit = 1024
@@ -84,8 +84,8 @@ public final class WatchService: Sendable {
         case snapshot(ListedSnapshot)
         /// Changes in this span may have been missed or seen late.
         case gap(GapRecord)
-        /// Part of the root is only polled.
-        case degraded(root: FilePath, message: String, remedy: String?)
+        /// Part of the root is watched by another backend or polled, or the watcher cannot be asked for its status.
+        case fallback(root: FilePath, message: String, remedy: String?)
         /// The root is missing from its path; its latest snapshot stays as it is.
         case unavailable(root: FilePath)
         /// The root is at its path again.
@@ -96,7 +96,7 @@ public final class WatchService: Sendable {
         case problems(root: FilePath, [Problem], count: Int)
         /// A large file changes constantly: from now on it is captured less often than the rest.
         case largeFile(root: FilePath, WatcherStatus.LargeFile)
-        /// A capture failed; it will be retried.
+        /// A capture, an audit, or the recording of a gap failed; it will be retried.
         case error(root: FilePath, ArchiverError)
         /// Maintenance forgot snapshots, or freed space, or found too little room.
         case maintained(MaintenanceResult)
@@ -104,7 +104,7 @@ public final class WatchService: Sendable {
         case notMaintained(ArchiverError)
         /// Observers were too slow and missed `events` events here, `warnings` of them warnings.
         case dropped(events: Int, warnings: Int)
-        /// Watching has ended, after a last capture.
+        /// Watching has ended, after a last capture if the root was being watched.
         case stopped(root: FilePath)
     }
 
@@ -119,7 +119,7 @@ public final class WatchService: Sendable {
     private let paths: [FilePath]
     private let roots = Locked<[WatchedRoot]>([])
     private let stopTime = Locked<ContinuousClock.Instant?>(nil)
-    /// The maintenance of the archive; nil before `run`, and if there is none.
+    /// The maintenance of the archive; nil unless the service runs with maintenance.
     let upkeep = Locked<Upkeep?>(nil)
 
     /// How long the service waits for observers at the end.
@@ -187,7 +187,7 @@ public final class WatchService: Sendable {
 
     /// Returns when everything that changed in the watched roots before the call is captured and durable.
     ///
-    /// It waits also for roots that are being read for the first time, and for observers. It returns early if the
+    /// It also waits for roots that are being read for the first time, and for observers. It returns early if the
     /// service ends.
     public func settle() async {
         await withTaskGroup { group in
@@ -202,7 +202,7 @@ public final class WatchService: Sendable {
     /// Whether `stop` has been called.
     var shouldStop: Bool { stopTime.withLock { $0 } != nil }
 
-    /// Whether `stop` was called so long ago that a last capture stops waiting for another one's lock.
+    /// Whether `stop` was called so long ago that a last capture no longer waits for the root's lock.
     var mustStop: Bool {
         stopTime.withLock { $0 }.map { $0 + WatchService.lastCapture / options.timeScale <= .now } ?? false
     }
@@ -273,7 +273,7 @@ extension WatchService.Event {
     /// Whether the event reports a problem.
     var isWarning: Bool {
         switch self {
-        case .gap, .degraded, .unavailable, .problems, .error, .notMaintained: true
+        case .gap, .fallback, .unavailable, .problems, .error, .notMaintained: true
         case .maintained(let result): result.room.isShort
         default: false
         }

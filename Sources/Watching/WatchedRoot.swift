@@ -350,7 +350,7 @@ final class WatchedRoot: Sendable {
         if journal.takeAreNew() {
             service.report(.problems(root: path, result.problems, count: result.problemCount))
         }
-        // Unstable files are retried now; unreadable ones wait for their next change.
+        // Unstable files are retried now, I/O errors after a pause; denied files wait for their next change.
         watch.markDirty(result.problems.filter { $0.reason == .unstable }.map { .entry($0.path) })
         visitAgain(result.problems.filter(\.mayPass).map { .subtree($0.path) })
     }

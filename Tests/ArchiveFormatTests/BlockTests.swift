@@ -100,7 +100,7 @@ struct BlockTests {
         #expect(refuses(bytes(chunks: [16 << 20, 1])))
         #expect(!refuses(bytes(chunks: .init(repeating: 1, count: 65_536))))
         #expect(refuses(bytes(chunks: .init(repeating: 1, count: 65_537))))
-        // A number that is not the shortest, and bytes after the table.
+        // A number that is not in its shortest form, and bytes after the table.
         let whole = bytes(chunks: [10, 20])
         #expect(refuses(sealed(whole[..<4] + [whole[4] + 1, 0x85, 0] + whole[6...])))
         #expect(refuses(sealed(whole[..<4] + [whole[4] + 1] + whole[5...] + [0])))

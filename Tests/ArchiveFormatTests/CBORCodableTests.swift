@@ -155,12 +155,12 @@ struct CBORCodableTests {
         #expect(garbage?.path == [] && garbage?.isCorrupted == true)
     }
 
-    @Test("a number that Float cannot represent is an error, not rounded")
+    @Test("a number that Float cannot represent is an error and is not rounded")
     func floatOutOfRange() throws {
         #expect(throws: DecodingError.self) { try CBORDecoder().decode(Float.self, from: CBOREncoder().encode(0.1)) }
     }
 
-    @Test("an integer is read as a floating-point number if it is exact")
+    @Test("an integer is read as a floating-point number if that is exact")
     func integersAsNumbers() throws {
         #expect(try CBORDecoder().decode(Double.self, from: hex("01")) == 1)
         #expect(try CBORDecoder().decode(Double.self, from: hex("20")) == -1)

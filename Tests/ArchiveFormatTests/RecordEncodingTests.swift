@@ -211,7 +211,7 @@ struct LaterAdditionTests {
             return fast
         }
         #expect(isRead("07 00"))
-        // Not the shortest, indefinite, a tag, keys out of order, missing bytes, a repeated key.
+        // Not the shortest form, indefinite, a tag, keys out of order, missing bytes, a repeated key.
         for field in ["07 1800", "07 9fff", "07 c100", "07 a2 0100 0000", "07 4261", "04 8105"] {
             #expect(!isRead(field), "\(field)")
         }

@@ -147,7 +147,7 @@ extension SeededGenerator {
         let title = text()
         return StateRecord(
             title: title.isEmpty ? "title" : title, host: text(), time: timestamp(), label: oneIn(2) ? text() : nil,
-            type: text(), version: UInt32(1 + below(3)), content: content, storedBytes: oneIn(2) ? 0 : number())
+            type: text(), version: UInt32(1 + below(3)), content: content, storedBytes: oneIn(2) ? 0 : number() >> 1)
     }
 
     fileprivate mutating func forgottenRecords() -> ForgottenRecords {

@@ -64,7 +64,7 @@ struct CatalogueTests {
                     filter.isByTime = isByTime
                     let plan = try catalogue.plan(filter)
                     #expect(plan.contains { $0.contains("snapshot USING") }, "\(plan)")
-                    // The snapshots of a root that has few are sorted.
+                    // A root with few snapshots: they are read by the primary key and sorted.
                     let isSorted = isByTime && root != nil
                     #expect(plan.contains { $0.contains("TEMP B-TREE") } == isSorted, "\(plan)")
                     if isByTime {
@@ -90,7 +90,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("the last snapshot before a time is found by sorting a small root, or by the index over all roots' times")
+    @Test("the last snapshot of a root before a time is found by sorting if it has few, otherwise by the time index")
     func lastBefore() throws {
         let directory = try TemporaryDirectory()
         let catalogue = try ArchiveStore.open(directory.path, creating: true).catalogue

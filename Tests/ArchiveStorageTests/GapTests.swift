@@ -91,7 +91,7 @@ struct GapTests {
         #expect(try store.catalogue.gaps() == [gap] && store.holds(commit))
     }
 
-    @Test("a root with only gaps is not listed among the roots with snapshots")
+    @Test("a root with only gaps is not listed among the roots with snapshots until it has one")
     func roots() throws {
         let store = try open()
         let path = Array("/root".utf8)

@@ -222,7 +222,7 @@ struct SegmentLifeTests {
         _ = try writer.commit(snapshot, base: nil)
     }
 
-    @Test("a new writer continues the newest segment without a writer")
+    @Test("a new writer continues the newest segment that has no writer")
     func takeOver() throws {
         let directory = try TemporaryDirectory()
         var commits: [Commit] = []

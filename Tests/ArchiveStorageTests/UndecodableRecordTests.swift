@@ -1,18 +1,19 @@
 // Records with valid checksums that cannot be decoded: every opening reports them.
 
 import ArchiveFormat
-import ArchiveStorage
 import FileIO
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
 
+@testable import ArchiveStorage
+
 @Suite("Undecodable records", .blocking)
 struct UndecodableRecordTests {
     @Test(
         "every opening reports an undecodable record, also with a rebuilt catalogue",
-        arguments: (0...14).map { ChunkKind(rawValue: $0) }.filter(\.isRecord))
+        arguments: RecordKind.all.map(\.kind))
     func named(kind: ChunkKind) throws {
         let directory = try TemporaryDirectory()
         var expected: Commit?

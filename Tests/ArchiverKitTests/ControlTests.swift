@@ -251,7 +251,7 @@ import Testing
         let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
         #expect(mkdir(socket.string, 0o700) == 0)
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
-        #expect(watcher.names.contains("degraded"))
+        #expect(watcher.names.contains("fallback"))
         try sandbox.root.write("file", "x")
         try await watcher.nextSnapshot()
         let (archive, root) = (sandbox.archive, sandbox.root.directory)

@@ -13,7 +13,7 @@ import Testing
     // MARK: Kernel and process
 
     @Test(
-        "kernel versions are judged",
+        "a kernel before 5.6 or of an unknown version is noted",
         arguments: [
             ("6.12.1-arch1", .good, nil), ("5.6.0", .good, nil), ("10.0", .good, nil),
             ("5.4.0-150-generic", .note, "5.6"), ("4.19.0", .note, "5.6"), ("unheard of", .note, nil),
@@ -31,7 +31,7 @@ import Testing
         #expect(KernelExamination.kernel().message.hasPrefix("Linux "))
     }
 
-    @Test("an unsynchronised clock is noted")
+    @Test("a clock that is not synchronised, or may not be, is noted")
     func clocks() {
         #expect(KernelExamination.clock(isKept: true).verdict == .good)
         #expect(KernelExamination.clock(isKept: nil).verdict == .note)
@@ -120,7 +120,7 @@ import Testing
             verdict: .note, message: "16383 events", remedy: "max_queued_events=16384"),
     ]
 
-    @Test("limits on watching are judged, with a remedy", arguments: cases)
+    @Test("limits on watching get the expected verdict and remedy", arguments: cases)
     func watchLimits(_ test: Case) throws {
         let limits = try limits(test.limits, in: try Sandbox())
         let examination = WatchExamination(limits: limits, use: test.use, directories: test.directories)

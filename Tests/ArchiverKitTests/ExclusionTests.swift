@@ -180,7 +180,7 @@ import Testing
             (planned.created, planned.deleted, planned.replaced) == (result.created, result.deleted, result.replaced))
         #expect(try sandbox.root.read("a.o") == Array("old".utf8))
         #expect(!sandbox.root.exists("out/b") && !sandbox.root.exists(".archiverignore"))
-        #expect(result.leftOut == 0 && result.skipped == 0)
+        #expect(result.excluded == 0 && result.skipped == 0)
         #expect(try sandbox.archive.restore(first).operation == nil, "there is nothing more to do")
         let root = try #require(try sandbox.archive.roots().first)
         _ = try sandbox.archive.undo(root)
@@ -208,7 +208,7 @@ import Testing
         let result = try sandbox.archive.restore(first)
         #expect(try sandbox.root.read("a.o") == Array("object".utf8))
         #expect(try sandbox.root.read("a.c") == Array("one".utf8))
-        #expect(result.leftOut == 1)
+        #expect(result.excluded == 1)
     }
 
     @Test("a restore elsewhere restores everything in the snapshot")

@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "the next capture stores what check found lost again, even if nothing changed",
+        "the next capture stores again what check found lost, even if nothing changed",
         arguments: Damage.allCases, Part.allCases)
     func afterCheck(damage: Damage, part: Part) throws {
         var random = SeededGenerator(seed: 31)
@@ -117,7 +117,7 @@ import Testing
         #expect(try archive.capture(sandbox.root.directory).snapshot == nil)
     }
 
-    @Test("a running watcher stores what check found lost again", arguments: [Part.content, .node])
+    @Test("a running watcher stores again what check found lost", arguments: [Part.content, .node])
     func runningWatcher(part: Part) async throws {
         var random = SeededGenerator(seed: 32)
         let sandbox = try filledSandbox(&random)
@@ -130,7 +130,7 @@ import Testing
         try await watcher.stop()
     }
 
-    @Test("an audit that finds damage stores what the root still has again", arguments: [Part.content, .node])
+    @Test("an audit that finds damage stores again what the root still has", arguments: [Part.content, .node])
     func audit(part: Part) async throws {
         var random = SeededGenerator(seed: 37)
         let sandbox = try filledSandbox(&random)

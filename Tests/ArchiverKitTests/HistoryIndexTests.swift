@@ -155,7 +155,7 @@ import Testing
         return Set(last.filter { $0.value == .removed }.keys)
     }
 
-    @Test("a snapshot that is inserted or removed changes the changes of the next one")
+    @Test("inserting or removing a snapshot updates the recorded changes of the next one")
     func insertionAndRemoval() throws {
         let sandbox = try Sandbox()
         var records: [ListedSnapshot] = []

@@ -236,7 +236,7 @@ import Testing
         try sandbox.root.setTime("", before.objects[""]?.seconds ?? 0, before.objects[""]?.nanoseconds ?? 0)
         _ = try sandbox.archive.restore(snapshot, RestoreOptions(path: .at("a/b/c/file")))
         try sandbox.expectRoot(equals: before)
-        // The same if even the root is empty.
+        // The same if even the root is missing.
         try sandbox.root.removeAll()
         _ = try sandbox.archive.restore(snapshot, RestoreOptions(path: .at("a/b/c/file")))
         try sandbox.expectRoot(equals: before)

@@ -1,4 +1,4 @@
-// The cost of `status`: the catalogue is queried for all roots at the same time.
+// The cost of `status`: the number of catalogue queries does not grow with the number of roots.
 
 import ArchiveStorage
 import FileIO

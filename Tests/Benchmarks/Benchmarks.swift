@@ -36,7 +36,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A git repository whose states are replayed; it is not changed.", valueName: "dir"))
     var repository: String?
 
-    @Option(help: ArgumentHelp("The directory to work in (default: $TMPDIR).", valueName: "dir"))
+    @Option(help: ArgumentHelp("The directory for the work directory (default: $TMPDIR).", valueName: "dir"))
     var work: String?
 
     @Flag(help: "Do not remove the work directory at the end.")

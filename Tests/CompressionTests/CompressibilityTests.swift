@@ -47,9 +47,9 @@ import Testing
 
     @Test(
         "a chunk of a real file is not incompressible if the compressor shrinks it by a tenth",
-        arguments: ["/proc/self/exe", "/bin/sh", "/bin/bash", "/etc/services", "/usr/include/stdio.h"])
+        arguments: ["/proc/self/exe", "/bin/sh", "/bin/bash", "/etc/passwd"])
     func realFiles(path: String) throws {
-        guard let file = fopen(path, "r") else { return }
+        let file = try #require(fopen(path, "r"))
         defer { fclose(file) }
         var deflater = try Deflater(level: 1)
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)

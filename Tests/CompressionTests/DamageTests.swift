@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("a stream with any damaged byte is an error or has the expected length")
+    @Test("unpacking a stream with a damaged byte fails or gives the expected length")
     func damagedBytes() throws {
         var random = SeededGenerator("damaged bytes")
         let input = random.text(3_000)

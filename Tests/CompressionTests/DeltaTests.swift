@@ -99,14 +99,14 @@ import Testing
         #expect(refusal([0, 0, 0, 0, 1, 0], 1) == .corrupt, "a copy of nothing")
         #expect(refusal([2, 1, 1], 1) == .corrupt, "an insertion of more bytes than are left")
         #expect(refusal([0x80, 0x80, 0x80, 0x80, 0x80, 1], 1) == .corrupt, "a number of six bytes")
-        #expect(refusal([0x80, 0, 1, 0], 1) == .corrupt, "a number that is not the shortest")
+        #expect(refusal([0x80, 0, 1, 0], 1) == .corrupt, "a number that is not in its shortest form")
         #expect(refusal([2, 1], 2) == .truncated, "too few bytes to insert")
         #expect(refusal([0, 1], 1) == .corrupt, "half an instruction")
         #expect(refusal([1, 5, 6], 1) == .trailingBytes(1))
         #expect(refusal([], -1) == .tooLarge(byteCount: -1))
     }
 
-    @Test("a damaged delta is an error or has the expected length")
+    @Test("applying a damaged delta fails or gives the expected length")
     func damage() throws {
         var random = SeededGenerator("damaged deltas")
         let source = random.text(3_000)

@@ -29,7 +29,7 @@ import Testing
         #expect(bytes(624_485) == [0xe5, 0x8e, 0x26])
     }
 
-    @Test("a number that is cut off, too long or not the shortest is refused")
+    @Test("a number that is cut off, too long or not in its shortest form is refused")
     func refused() {
         for bytes in [[], [0x80], [0x80, 0], [0xff, 0xff, 0xff, 0xff, 0xff, 1], [0x81, 0x80, 0]] as [[UInt8]] {
             #expect(number(bytes) == nil, "\(bytes)")

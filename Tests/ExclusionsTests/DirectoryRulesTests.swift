@@ -73,7 +73,7 @@ struct DirectoryRulesTests {
         return Glibc.poll(&request, 1, 0) == 1
     }
 
-    @Test("an ignore file that is too long is ignored")
+    @Test("an ignore file that is too long has no effect")
     func length() throws {
         let comment =
             Array("#".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: DirectoryRules.ignoreFileByteLimit - 3)

@@ -31,7 +31,7 @@ struct PatternMatchingTests {
     }
 
     @Test(
-        "wildcards match in a name",
+        "wildcards match within a name",
         arguments: [
             Case("cat", ["cat", "d/cat"], not: ["ca", "cats", "tcat", "Cat", "cat/d"]),
             Case("???", ["cat", "d/cat"], not: ["ca", "cats"]),

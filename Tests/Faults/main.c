@@ -1,4 +1,4 @@
-// `faults`: runs a program in which one system call fails, or recreates what a power failure may leave of its writes.
+// `faults`: fails one system call of a program, or recreates what a power failure may leave of its recorded writes.
 //
 //     faults run [--below DIRECTORY]… [--only NAME,NAME] [--matching TEXT] [--number N --fault KIND [--lasting]]
 //                [--list FILE] [--record FILE] -- PROGRAM ARGUMENT…

@@ -42,7 +42,9 @@ import Testing
         #expect(after.st_atim.tv_sec == before.st_atim.tv_sec && after.st_atim.tv_nsec == before.st_atim.tv_nsec)
     }
 
-    @Test("all twelve permission bits are set", arguments: [0o000, 0o644, 0o4755, 0o2755, 0o1777, 0o7777] as [UInt16])
+    @Test(
+        "all twelve permission bits can be set",
+        arguments: [0o000, 0o644, 0o4755, 0o2755, 0o1777, 0o7777] as [UInt16])
     func permissions(permissions: UInt16) throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")

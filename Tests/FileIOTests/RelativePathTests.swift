@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("a path with a common prefix in its name is not below the directory")
+    @Test("a path whose name only begins with a directory's name is not below that directory")
     func prefixes() throws {
         let build = try #require(RelativePath("build"))
         #expect(!build.contains(try #require(RelativePath("builda"))))
@@ -105,7 +105,7 @@ import Testing
 }
 
 extension SeededGenerator {
-    /// A file name of 1 to 255 bytes except NUL and `/`; mostly short, so that names have common prefixes.
+    /// A file name of 1 to 255 bytes, without NUL and `/`; mostly short, so that names have common prefixes.
     mutating func name() -> [UInt8] {
         let alphabet = Array("ab.-_ \n\u{1}0".utf8) + [0xFF, 0x80]
         while true {

@@ -34,7 +34,7 @@ import Testing
         #expect(names.owner(0) == "root" && names.group(0) == "root")
     }
 
-    @Test("an unknown account has no name, also when it is cached")
+    @Test("an unknown account has no name, also when the answer is cached")
     func unknownAccounts() {
         let names = AccountNames()
         for _ in 0..<2 {

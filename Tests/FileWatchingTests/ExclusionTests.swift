@@ -102,7 +102,7 @@ import Testing
         #expect(watched.kernelWatches == watched.directories)
     }
 
-    @Test("only the tag of a cache is reported")
+    @Test("in a tagged cache, only changes of the tag are reported")
     func caches() async throws {
         let tag = "Signature:_8a477f597d28d172789f06886806bc55"
         let watched = try await WatchedTree(

@@ -134,7 +134,7 @@ import Testing
         hooks.fileSystem = { _ in FileSystem(magic: 0x6969) }
         let watched = try await WatchedTree("mkdir -p a/b", hooks: hooks)
         #expect(watched.stats.watchedDirectories == 0 && watched.stats.polledDirectories == 1)
-        #expect(watched.events.all == [.armed(watched.stats), .degraded(.remoteFileSystem)])
+        #expect(watched.events.all == [.armed(watched.stats), .fallback(.remoteFileSystem)])
         try watched.run("write a/b/f 1")
         #expect(try await watched.check().polled == [.subtree(.root)])
         #expect(watched.kernelWatches == 0)

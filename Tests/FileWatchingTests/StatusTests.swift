@@ -78,7 +78,7 @@ import Threading
         hooks.losesEvent = { $0.isEmpty }
         let watched = try await WatchedTree("mkdir a", hooks: hooks)
         #expect(watched.stats.watchedDirectories == 0 && watched.stats.polledDirectories == 1)
-        #expect(watched.events.all == [.armed(watched.stats), .degraded(.silentFileSystem)])
+        #expect(watched.events.all == [.armed(watched.stats), .fallback(.silentFileSystem)])
         try watched.run("write a/f 1")
         #expect(try await watched.check().ranges == [.subtree(.root)])
         #expect(watched.kernelWatches == 0, "the probe's watch was removed")

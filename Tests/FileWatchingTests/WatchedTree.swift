@@ -107,6 +107,16 @@ final class WatchedTree: Sendable {
     /// The number of the watcher's marks in the kernel, except for the directories above the root.
     var kernelMarks: Int { watchedInodes(.fanotify).filter { !inodesAbove.contains($0) }.count }
 
+    /// Returns the number of marks once it is at most `count`, or after a minute.
+    ///
+    /// The mark of a removed directory ends with the directory's last open descriptor. If another test is starting a
+    /// process, that process has copies of this one's descriptors until exec.
+    func kernelMarks(downTo count: Int) -> Int {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while kernelMarks > count, ContinuousClock.now < deadline { sched_yield() }
+        return kernelMarks
+    }
+
     private var inodesAbove: [UInt64] {
         sequence(first: FilePath(tree.root).removingLastComponent()) {
             $0.components.isEmpty ? nil : $0.removingLastComponent()

@@ -69,7 +69,7 @@ struct TreeLookupTests {
         #expect(seen == 100)
     }
 
-    @Test("a cursor that seeks, skips and opens at random is always at the place in the sorted array")
+    @Test("a cursor that seeks, skips and opens at random is always at the same place as in the sorted array")
     func cursor() throws {
         var random = SeededGenerator()
         let nodes = MemoryNodes()

@@ -142,7 +142,7 @@ extension BlockHeader {
         UInt8(depth) | codec.number << Form.codecShift | (extensionLength == 0 ? 0 : Form.hasExtension)
     }
 
-    /// Bytes of the key's id and the later fields; 0 without both.
+    /// Bytes of the key's id and the later fields; 0 if the block has neither.
     private var extensionLength: Int {
         keyID == 0 && laterFields.isEmpty ? 0 : LEB128.byteCount(of: keyID) + laterFields.count
     }

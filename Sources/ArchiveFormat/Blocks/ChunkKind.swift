@@ -2,7 +2,7 @@
 
 /// The kind of a chunk's content: an open set, so that a program keeps and skips chunks of later programs' kinds.
 ///
-/// Raw values are part of the archive format. The kinds of records are in `Records`, each beside its record.
+/// Raw values are part of the archive format. The kinds from 4 on are in `Records`, each beside its record.
 package struct ChunkKind: RawRepresentable, Sendable, Hashable {
     package let rawValue: UInt8
 

@@ -84,7 +84,9 @@ struct CBORValueDecoder: Decoder {
         return value
     }
 
-    /// The item as a number; an integer is accepted if it is exact, for fields that used to be integers.
+    /// The item as a `Double`.
+    ///
+    /// An integer is accepted if a `Double` represents it exactly: the field may have been an integer in the past.
     fileprivate func double() throws -> Double {
         switch item {
         case .float(let value): return value

@@ -132,7 +132,7 @@ extension CBORWriter {
 }
 
 extension CBORReader {
-    /// Reads a path that has a field of its own.
+    /// Reads a complete path; the root is left out, so an empty path is refused.
     mutating func path() throws(FormatError) -> RelativePath {
         try RelativePath(sharing: 0, of: nil, suffix: presentByteString())
     }

@@ -1,4 +1,4 @@
-// Converts CBOR to JSON text while it reads: as values, sixteen megabytes of small items would take gigabytes.
+// Converts CBOR to JSON text without decoding it to values first: 16 MB of small items would take gigabytes as values.
 
 /// Writes a CBOR item as JSON, just as Foundation's JSON encoder writes the original value with sorted keys.
 ///
@@ -20,7 +20,7 @@ package struct CBORJSONWriter {
 
     /// Writes the single item in `bytes`, which are at most 4 GiB.
     ///
-    /// - Parameter pretty: whether to indent over several lines; levels below the 32nd are still written on one line.
+    /// - Parameter pretty: whether to use several indented lines; levels deeper than 32 are still on one line.
     /// - Throws: `FormatError` if `bytes` are not one valid item; errors that `sink` throws.
     package static func write(_ bytes: UnsafeRawBufferPointer, pretty: Bool, to sink: Sink) throws {
         var writer = CBORJSONWriter(input: bytes, isPretty: pretty, reader: CBORReader(bytes))
@@ -136,8 +136,8 @@ package struct CBORJSONWriter {
 
     /// The text for the key at `position`: a text key unchanged, any other plain item as its JSON.
     ///
-    /// An array or a map is not written as JSON within JSON: each level would escape the keys below it again, and a few
-    /// bytes would become gigabytes of backslashes.
+    /// An array or a map becomes `cbor:` and base64 instead. As JSON within JSON, each level would escape the keys
+    /// below it again, and a few bytes would become gigabytes of backslashes.
     private func key(at position: UInt32) throws -> [UInt8] {
         var writer = CBORJSONWriter(input: input, isPretty: false, reader: CBORReader(input))
         writer.reader.seek(to: Int(position))

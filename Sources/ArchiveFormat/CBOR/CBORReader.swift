@@ -1,4 +1,4 @@
-// Reads deterministic CBOR item by item. It is strict: any encoding other than the one deterministic one is refused.
+// Reads deterministic CBOR item by item. It is strict: any other encoding of a value is refused.
 
 internal import FileIO
 
@@ -194,6 +194,8 @@ extension CBORReader {
     }
 
     /// Inserts a field into an encoded map, before any field with the same key; nil if `map` is not a map.
+    ///
+    /// - Throws: `FormatError` if the keys and values up to that place are not valid.
     package static func adding(
         _ key: CBORValue, _ value: CBORValue, toMap map: [UInt8]
     ) throws(FormatError) -> [UInt8]? {

@@ -31,7 +31,7 @@ public struct ForgottenRecords: Hashable, Sendable {
     /// The most forgotten records that one such record can name.
     package static let limit = 65_536
 
-    /// Forgets `records`, at most `limit` of them.
+    /// Forgets `records`, at least one and at most `limit`.
     public init(time: Timestamp, records: Set<ChunkID>, reason: ForgettingReason = .asked) {
         self.init(time: time, sorted: records.sorted(), reason)
     }
@@ -42,7 +42,7 @@ public struct ForgottenRecords: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// Forgets `records`, of any number, with as many records as needed.
+    /// Forgets any number of `records`, with as many values as needed.
     package static func splitting(
         _ records: Set<ChunkID>, at time: Timestamp, reason: ForgettingReason = .asked
     ) -> [ForgottenRecords] {
@@ -78,7 +78,7 @@ extension ForgottenRecords {
     /// Refuses a list that is empty, too long or out of order.
     static func check(ordered records: [ChunkID]) throws(FormatError) {
         guard (1...limit).contains(records.count), zip(records, records.dropFirst()).allSatisfy({ $0 < $1 }) else {
-            throw .malformed("forgotten records are out of order or missing")
+            throw .malformed("forgotten records are none, too many or out of order")
         }
     }
 }

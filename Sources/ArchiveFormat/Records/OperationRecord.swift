@@ -16,7 +16,7 @@ public struct OperationRecord: Hashable, Sendable {
     public let time: Timestamp
     /// The snapshot with the root's state before the operation; nil if the root did not exist.
     public let before: SnapshotID?
-    /// The snapshot whose state the operation restores; nil if it restores that nothing existed, and for a run.
+    /// The snapshot that the operation restores; nil if it restores a state in which nothing existed, and for a run.
     ///
     /// For a completion it is the snapshot with the root's state afterwards; nil if none was made.
     public let snapshot: SnapshotID?
@@ -103,7 +103,7 @@ extension OperationRecord {
     /// Refuses records that undo could not use.
     private func validate() throws(FormatError) {
         if target == nil, [.undo, .redo, .completion].contains(kind) {
-            throw .malformed("the \(kind.rawValue) has no operation")
+            throw .malformed("the \(kind.rawValue) names no operation")
         }
         if kind == .mark, before == nil { throw .malformed("a mark has no snapshot") }
     }

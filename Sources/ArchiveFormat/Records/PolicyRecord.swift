@@ -48,7 +48,9 @@ package struct PolicyRecord: ArchiveRecord {
     package let minFreeBytes: UInt64?
     /// The least free share of the archive's file system in percent; nil for no limit.
     package let minFreePercent: UInt64?
-    /// Whether this removes the policy: the root uses the policy of all roots again, and all roots use the default.
+    /// Whether this removes the policy.
+    ///
+    /// Without its own policy, a root uses the policy of all roots; without that one, all roots use the default.
     package let isRemoved: Bool
 
     /// The most tiers.
@@ -122,7 +124,7 @@ extension PolicyRecord {
             throw .malformed("a policy has a machine but no root")
         }
         if rootPath != nil, !room.isEmpty {
-            throw .malformed("a policy of one root has a size limit, which only the archive can have")
+            throw .malformed("a policy of one root limits the space of the whole archive")
         }
         if let maxSize { try FormatLimits.check(maxSize, FormatLimits.bytes, "a size") }
         if let minFreeBytes { try FormatLimits.check(minFreeBytes, FormatLimits.bytes, "a size") }

@@ -72,6 +72,7 @@ extension StateRecord {
             throw .malformed("a state lacks fields")
         }
         if let version = parts.version, version < 2 { throw .malformed("the version of a state is less than 2") }
+        try FormatLimits.check(parts.storedBytes, FormatLimits.bytes, "stored bytes")
         try parts.content.validate(in: .file)
         guard parts.content.size > 0 else { throw .malformed("a state has no content") }
         if case .slices(let slices) = parts.content, slices.contains(where: { $0.chunk == nil }) {

@@ -32,7 +32,7 @@ package struct UnforgottenRecords: ArchiveRecord {
         case records = 1
     }
 
-    /// Brings back `records`, of any number, with as many records as needed.
+    /// Brings back any number of `records`, with as many values as needed.
     package static func splitting(_ records: Set<ChunkID>, at time: Timestamp) -> [UnforgottenRecords] {
         let sorted = records.sorted()
         return stride(from: 0, to: sorted.count, by: limit).map { start in

@@ -3,7 +3,7 @@
 package import FileIO
 internal import FoundationEssentials
 
-/// The random name of an archive.
+/// The random id of an archive.
 public typealias ArchiveID = RandomID<ArchiveManifest>
 
 /// The content of `archive.json`.

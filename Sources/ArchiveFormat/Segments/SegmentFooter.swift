@@ -141,7 +141,8 @@ extension SegmentFooter {
 
         /// Reads the last `trailerByteCount` bytes of a segment.
         ///
-        /// - Throws: `malformed` if the segment is not sealed or the trailer is impossible.
+        /// - Throws: `truncated` for another number of bytes; `malformed` if the segment is not sealed or a field of
+        ///   the trailer is out of range.
         package init(decoding bytes: UnsafeRawBufferPointer) throws(FormatError) {
             guard bytes.count == trailerByteCount else { throw .truncated }
             guard bytes.slice(Offset.magic..<trailerByteCount).elementsEqual(Trailer.magic) else {

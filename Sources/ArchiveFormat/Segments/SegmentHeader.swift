@@ -3,7 +3,7 @@
 internal import Compression
 package import FileIO
 
-/// The random name of a segment.
+/// The random id of a segment.
 package typealias SegmentID = RandomID<SegmentHeader>
 
 /// The first bytes of a segment.

@@ -6,7 +6,7 @@ public import FileIO
 extension Timestamp {
     /// The instant as RFC 3339 text in UTC, always with nine digits of fraction: "2026-11-21T10:15:30.123456789Z".
     ///
-    /// Texts of equal length sort by time. Years outside RFC 3339's range get a sign, as in ISO 8601.
+    /// In the years 0000 to 9999 texts sort by time. Other years, which RFC 3339 lacks, get a sign as in ISO 8601.
     public var rfc3339: String {
         let date = CivilDate(self)
         let sign = (0...9999).contains(date.year) ? "" : date.year < 0 ? "-" : "+"

@@ -57,7 +57,7 @@ extension ChangedPath {
 }
 
 extension ChangedPath.Change {
-    /// The change with this number; a number from a later version counts as a modification.
+    /// The change with this number; a number of a later program counts as a modification.
     init(orModified number: UInt8) { self = Self(rawValue: number) ?? .modified }
 }
 

@@ -2,7 +2,7 @@
 
 /// The first 20 bytes of a chunk's id.
 ///
-/// Blocks name their bases by it. Two chunks with equal prefixes take 2^80 attempts to find, and a chunk that was
+/// Blocks name their bases by it. It takes 2^80 attempts to find two chunks with equal prefixes, and a chunk that was
 /// unpacked with the wrong base does not have the requested id.
 package struct ChunkPrefix: Hashable, Sendable {
     // Big-endian, as in `ChunkID`.

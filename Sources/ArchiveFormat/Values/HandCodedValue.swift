@@ -1,4 +1,4 @@
-// Makes nodes, slice lists and snapshots Codable through their only codec.
+// Makes nodes and slice lists Codable through their only codec, which is written by hand.
 
 /// A value in a chunk with a hand-written codec, which is several times as fast as `Codable`.
 protocol HandCodedValue {

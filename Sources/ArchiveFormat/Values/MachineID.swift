@@ -2,8 +2,8 @@
 
 /// The id of the machine that a root is on: 16 bytes that stay the same when the machine is renamed.
 ///
-/// They are derived from the system's own id, which is confidential (machine-id(5)) and cannot be computed from
-/// them.
+/// They are derived from a secret, normally the system's own id, which is confidential (machine-id(5)). The secret
+/// cannot be computed from them.
 public struct MachineID: Hashable, Sendable {
     private let high: UInt64
     private let low: UInt64
@@ -26,7 +26,7 @@ public struct MachineID: Hashable, Sendable {
         self.init(high: number(bytes.prefix(8)), low: number(bytes.dropFirst(8)))
     }
 
-    /// Derives the id of the machine whose system id is `secret`.
+    /// Derives a machine's id from `secret`, which is normally the system's own id.
     package init(deriving secret: [UInt8]) {
         let digest = ChunkID(hashing: Array("archiver machine\0".utf8) + secret).bytes
         self = MachineID(digest.prefix(MachineID.byteCount)) ?? .unknown

@@ -73,7 +73,7 @@ extension Node {
         case children = 2
     }
 
-    /// The highest level of a node; trees of 2^48 entries have about 12 levels.
+    /// The highest level of a node; trees of 2^48 entries have about 9 levels.
     package static let levelLimit = 63
 
     /// The node as a chunk's bytes.

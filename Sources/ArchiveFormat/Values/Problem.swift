@@ -18,7 +18,7 @@ public struct Problem: Hashable, Sendable {
 
     public var path: RelativePath
     public var reason: Reason
-    /// The system's error message.
+    /// More about the reason, for people, such as the system's error message; may be empty.
     public var detail: String
 
     public init(path: RelativePath, reason: Reason, detail: String) {
@@ -71,7 +71,7 @@ extension Problem {
 }
 
 extension Problem.Reason {
-    /// The reason with this number; a number from a later version counts as unreadable.
+    /// The reason with this number; a number of a later program counts as unreadable.
     init(orUnreadable number: UInt8) { self = Self(rawValue: number) ?? .unreadable }
 }
 

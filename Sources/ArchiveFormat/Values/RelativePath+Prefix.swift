@@ -20,9 +20,9 @@ extension RelativePath {
     /// Reassembles a path.
     ///
     /// - Parameters:
-    ///   - shared: the number of leading bytes taken from `previous`: as many as are equal.
+    ///   - shared: the number of leading bytes that equal those of `previous`; all of them must be counted.
     ///   - previous: the path before, which must come earlier in walk order; nil for the first.
-    /// - Throws: `malformed` if more bytes are equal than `shared`, the result is not a path, or the order is wrong.
+    /// - Throws: `malformed` if `shared` is wrong, the result is not a path, or the order is wrong.
     init(
         sharing shared: UInt64, of previous: RelativePath?, suffix: UnsafeRawBufferPointer
     ) throws(FormatError) {

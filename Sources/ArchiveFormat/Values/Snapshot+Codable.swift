@@ -63,7 +63,7 @@ private struct NameTable: Codable {
         let table = try [Int: String](from: decoder)
         let pairs = try table.map { number, name in
             guard let number = UInt32(exactly: number) else {
-                throw decoder.corrupted("\(number) is no owner or group")
+                throw decoder.corrupted("\(number) is not the number of an owner or a group")
             }
             return (number, name)
         }

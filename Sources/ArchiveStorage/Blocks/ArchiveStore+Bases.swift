@@ -45,7 +45,7 @@ extension ArchiveStore {
 extension BlockHeader {
     /// The base that the chunk `id` of this block resembles most.
     func base(of id: ChunkID) -> ChunkPrefix? {
-        // With one base a chunk, each node has its own predecessor; otherwise the last base is the most similar.
+        // With one base per chunk, each base belongs to the chunk at its index; otherwise the last is the most similar.
         guard chunks.count == bases.count, let index = chunks.firstIndex(where: { $0.id == id }) else {
             return bases.last
         }

@@ -9,7 +9,7 @@ final class BlockCache: Sendable {
         var blocks: ClockCache<BlockLocation, DecodedBlock>
         /// Where chunks are: files that were stored together are read together, without asking the catalogue.
         var places: [ChunkID: Place] = [:]
-        /// Blocks whose chunks are in `places`: only those read more than once, as often only one chunk is ever wanted.
+        /// Blocks whose chunks are in `places`: only those read again, as of many blocks only one chunk is ever needed.
         var noted: Set<BlockLocation> = []
     }
 

@@ -24,8 +24,8 @@ package struct Chunker: Sendable {
     /// Most files are one chunk: a version then needs one id, and its delta is against the entire previous version. A
     /// delta of a large chunk stores little, and large files have short lists of slices.
     ///
-    /// - Parameter seed: decides where chunks end; without it, nobody can recognise files by the lengths of their
-    ///   chunks.
+    /// - Parameter seed: decides where chunks end. Without knowing it, nobody can recognise files by the lengths of
+    ///   their chunks.
     package init(seed: UInt64) {
         self.init(minimum: 64 << 10, averageBits: 17, maximum: 512 << 10, seed: seed)
     }

@@ -9,7 +9,7 @@ internal import GRDBSQLite
 package struct StoredBlock: Sendable, Hashable {
     /// Bytes of header and payload in the segment.
     package let length: Int
-    /// The number of blocks that a read must unpack first.
+    /// The number of blocks in the longest chain of bases below it.
     package let depth: Int
     /// The bases of a delta, in order.
     package let bases: [ChunkPrefix]

@@ -18,7 +18,7 @@ package struct ChangeEnds: Sendable, Hashable {
     package let last: PlacedChange
     /// The number of changes.
     package let count: Int
-    /// Whether an object at the path was ever larger than the given size.
+    /// Whether an object at the path was ever larger than the given size; true if no size was given.
     package let isLarger: Bool
 }
 
@@ -100,7 +100,7 @@ extension Catalogue {
 
     /// The position of the oldest of the newest `limit` snapshots that changed something below `path`.
     ///
-    /// Each path is queried only for changes that are newer than the positions found so far.
+    /// Once `limit` positions are found, each further path is queried only for changes newer than the oldest of them.
     private func startOfNewest(
         _ limit: Int, below path: RelativePath, root: Int64, before end: HistoryPlace
     ) throws(StorageError) -> HistoryPlace {
@@ -215,7 +215,7 @@ extension Catalogue {
             SELECT \(SnapshotReader.columns) FROM snapshot WHERE root = ? AND sequence = ? AND seconds = ?
             ORDER BY nanoseconds, id LIMIT 1
             """
-        return try record(sql, [root, place.sequence, place.seconds])
+        return try snapshot(sql, [root, place.sequence, place.seconds])
     }
 
     /// The last snapshot of a root before a position; nil if there is none.
@@ -224,7 +224,7 @@ extension Catalogue {
             SELECT \(SnapshotReader.columns) FROM snapshot WHERE root = ? AND (sequence, seconds) < (?, ?)
             ORDER BY sequence DESC, seconds DESC, nanoseconds DESC, id DESC LIMIT 1
             """
-        return try record(sql, [root, place.sequence, place.seconds])
+        return try snapshot(sql, [root, place.sequence, place.seconds])
     }
 
     /// The first snapshot of a root.
@@ -232,7 +232,7 @@ extension Catalogue {
         try snapshots(SnapshotFilter(of: root, limit: 1)).first
     }
 
-    private func record(_ sql: String, _ arguments: StatementArguments) throws(StorageError) -> ListedSnapshot? {
+    private func snapshot(_ sql: String, _ arguments: StatementArguments) throws(StorageError) -> ListedSnapshot? {
         try read { db in
             var found: ListedSnapshot?
             var reader = SnapshotReader(db)

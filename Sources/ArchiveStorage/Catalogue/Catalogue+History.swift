@@ -40,12 +40,12 @@ struct SnapshotRow: Comparable {
         id = try row.value(4)
     }
 
-    init(_ record: ListedSnapshot, root: Int64) {
+    init(_ snapshot: ListedSnapshot, root: Int64) {
         self.root = root
-        sequence = Int64(clamping: record.sequence)
-        seconds = record.time.seconds
-        nanoseconds = Int64(record.time.nanoseconds)
-        id = Data(record.id.chunk.bytes)
+        sequence = Int64(clamping: snapshot.sequence)
+        seconds = snapshot.time.seconds
+        nanoseconds = Int64(snapshot.time.nanoseconds)
+        id = Data(snapshot.id.chunk.bytes)
     }
 
     /// Compares positions in the order of one root's snapshots.
@@ -63,13 +63,13 @@ struct SnapshotRow: Comparable {
 // MARK: Filling
 
 extension Catalogue {
-    /// The previous snapshot of the root; nil if `record` is the first.
-    static func predecessor(of record: ListedSnapshot, root: Int64, in db: Database) throws -> SnapshotID? {
+    /// The previous snapshot of the root; nil if `snapshot` is the first.
+    static func predecessor(of snapshot: ListedSnapshot, root: Int64, in db: Database) throws -> SnapshotID? {
         let sql = """
             SELECT id FROM snapshot WHERE root = ? AND (sequence, seconds, nanoseconds, id) < (?, ?, ?, ?)
             ORDER BY sequence DESC, seconds DESC, nanoseconds DESC, id DESC LIMIT 1
             """
-        let place = SnapshotRow(record, root: root)
+        let place = SnapshotRow(snapshot, root: root)
         let id = try Data.fetchOne(db.cachedStatement(sql: sql), arguments: place.arguments)
         return try id.map { try snapshotID($0) }
     }
@@ -127,9 +127,9 @@ extension Catalogue {
         return (db.lastInsertedRowID, false)
     }
 
-    /// Removes the changes of the snapshot after a new one: its predecessor is another one now.
-    func forgetChanges(afterInsertionOf record: ListedSnapshot, root: Int64, in db: Database) throws {
-        guard let next = try Catalogue.successor(of: SnapshotRow(record, root: root), in: db) else { return }
+    /// Removes the changes of the snapshot after a new one, which is its predecessor now.
+    func forgetChanges(afterInsertionOf snapshot: ListedSnapshot, root: Int64, in db: Database) throws {
+        guard let next = try Catalogue.successor(of: SnapshotRow(snapshot, root: root), in: db) else { return }
         try forgetChanges(of: next, in: db)
     }
 
@@ -260,17 +260,17 @@ extension Catalogue {
         }
     }
 
-    /// Enters computed changes, except of snapshots that have a different predecessor now.
+    /// Enters computed changes, except those of snapshots that have a different predecessor now.
     package func enter(_ found: [FoundHistory], root: Int64) throws(StorageError) {
         try write { db in
             for found in found {
-                let record = found.snapshot
-                guard try Catalogue.predecessor(of: record, root: root, in: db) == found.predecessor else { continue }
+                let snapshot = found.snapshot
+                guard try Catalogue.predecessor(of: snapshot, root: root, in: db) == found.predecessor else { continue }
                 let state = found.changes == nil ? HistoryState.damaged : .known
                 try db.cachedStatement(sql: "UPDATE snapshot SET history = ? WHERE id = ? AND root = ? AND history = 0")
-                    .execute(arguments: [state.rawValue, Data(record.id.chunk.bytes), root])
+                    .execute(arguments: [state.rawValue, Data(snapshot.id.chunk.bytes), root])
                 guard db.changesCount > 0, let changes = found.changes else { continue }
-                try insert(changes, at: HistoryPlace(record), root: root, into: db)
+                try insert(changes, at: HistoryPlace(snapshot), root: root, into: db)
             }
         }
     }

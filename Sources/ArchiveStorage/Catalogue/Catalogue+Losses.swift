@@ -24,7 +24,7 @@ extension Catalogue {
         }
     }
 
-    /// Replaces the lost chunks, and marks roots for a full capture.
+    /// Replaces the recorded losses, and marks roots for a full capture.
     ///
     /// - Parameter roots: the roots' numbers.
     package func record(losses: [ChunkID], ofRoots roots: [Int64]) throws(StorageError) {
@@ -56,7 +56,7 @@ extension Catalogue {
         }
     }
 
-    /// The mark of the root at `path` on `machine`; nil if it has lost nothing.
+    /// The mark of the root at `path` on `machine`; nil if it has none.
     package func healingMark(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) -> HealingMark? {
         let sql = """
             SELECT healing.root, number FROM root CROSS JOIN healing
@@ -76,7 +76,7 @@ extension Catalogue {
         }
     }
 
-    /// Replaces the lost copies of chunks that were just stored.
+    /// Removes the losses of chunks that were just stored, and the lost copies of these chunks.
     func recordStored(_ chunks: [(id: ChunkID, location: BlockLocation)], in db: Database) throws {
         if try Row.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM loss LIMIT 1")) == nil { return }
         let found = try db.cachedStatement(sql: "DELETE FROM loss WHERE id = ?")

@@ -81,7 +81,7 @@ extension Catalogue {
             guard let path: Data = try move.optional(0) else { break }
             place.path = Array(path)
             place.machine = (try move.optional(1) as Data?).flatMap { MachineID(Array($0)) } ?? place.machine
-            // At the greatest possible time the clock cannot advance; a forged record may have it.
+            // A time extremely far in the future does not advance; a forged record may have one.
             let next = try move.time(seconds: 2, nanoseconds: 3).advanced(byNanoseconds: 1)
             guard place.time < next else { break }
             place.time = next

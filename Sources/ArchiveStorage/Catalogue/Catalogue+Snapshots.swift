@@ -58,7 +58,7 @@ extension Catalogue {
         return try snapshots(SnapshotFilter(of: root.number, newestFirst: true, limit: 1)).first
     }
 
-    /// The latest snapshot of a root that was not made aside; nil if it has none.
+    /// The latest snapshot of a root that was not captured aside; nil if it has none.
     package func latestRegularSnapshot(
         ofRoot path: [UInt8], machine: MachineID
     ) throws(StorageError) -> ListedSnapshot? {

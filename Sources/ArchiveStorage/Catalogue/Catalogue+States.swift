@@ -14,8 +14,9 @@ extension Catalogue {
         try read { db in try Catalogue.states(filter, db) }
     }
 
-    /// The states that match each of `filters`, all read from one state of the catalogue: no save can happen in
-    /// between.
+    /// The states that match each of `filters`, all read from one state of the catalogue.
+    ///
+    /// A save that happens in between does not show in any of them.
     package func states(_ filters: [StateFilter]) throws(StorageError) -> [[ListedState]] {
         try readTogether { db in try filters.map { try Catalogue.states($0, db) } }
     }

@@ -103,7 +103,7 @@ package final class Catalogue: Sendable {
         finishCheckpoints()
     }
 
-    /// Waits until the log has been shortened.
+    /// Waits for running checkpoints, then makes one if the log is long.
     package func finishCheckpoints() {
         checkpoints?.end()
     }
@@ -119,7 +119,7 @@ package final class Catalogue: Sendable {
         ["", "-wal", "-shm", "-journal"].map { FilePath(path.string + $0) }
     }
 
-    /// Throws unless the paths are files or missing: SQLite would wait at a FIFO.
+    /// Throws unless the paths are regular files or missing: SQLite would wait at a FIFO.
     ///
     /// The files are not opened for the check. Closing them would release the locks of other connections in this
     /// process, and two processes could write at the same time (sqlite.org/howtocorrupt.html, 2.2).
@@ -138,13 +138,13 @@ package final class Catalogue: Sendable {
         for file in files(at: path) { unlink(file.string) }
     }
 
-    /// Runs `body`, a single reading statement; a transaction around it would cost more than the statement.
+    /// Runs `body`, one statement that reads; a transaction around it would cost more than the statement.
     func read<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.questions.add()
         do { return try queue.unsafeRead(body) } catch { throw Catalogue.failure(error, path) }
     }
 
-    /// Runs `body`, several reading statements, on one state of the catalogue, even if other processes write.
+    /// Runs `body`, several statements that read one state of the catalogue, even if other processes write.
     func readTogether<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.questions.add()
         do { return try queue.read(body) } catch { throw Catalogue.failure(error, path) }
@@ -196,7 +196,7 @@ package final class Catalogue: Sendable {
     }
 }
 
-/// The changes of a catalogue, over this connection and over all others.
+/// A value that differs after every change of a catalogue, over this connection or another.
 package struct ChangeNumber: Sendable, Hashable {
     fileprivate let own: Int
     fileprivate let others: Int

@@ -17,7 +17,7 @@ final class CatalogueCheckpoints: Sendable {
     private let connection = Locked<DatabaseQueue?>(nil)
 
     /// Changed rows between two checkpoints; in the worst case each is in its own page, and the log then has a
-    /// thousand.
+    /// thousand pages.
     private static let changesBetween = 512
 
     init(_ path: FilePath) {

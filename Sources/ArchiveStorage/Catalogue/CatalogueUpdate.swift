@@ -19,7 +19,7 @@ package struct CatalogueUpdate {
         fileprivate(set) var records: [ChunkKind: Int] = [:]
         /// Bytes of torn tails that were cut off.
         package var cutBytes = 0
-        /// What was cut off and where it was saved; each entry is a sentence.
+        /// Unfinished writes that were cut off or skipped; each entry is a sentence.
         package var cuts: [String] = []
         /// Damaged places; each entry is a sentence.
         package var damage: [String] = []
@@ -65,7 +65,7 @@ package struct CatalogueUpdate {
     func run() throws(StorageError) -> Summary {
         var summary = Summary()
         var known: [String: ListedSegment] = [:]
-        for record in try catalogue.segments() { known[record.path] = record }
+        for listed in try catalogue.segments() { known[listed.path] = listed }
         let listing = try segments.list()
         for path in listing.strangers {
             summary.unread.append("\(segments.path(of: path)) is not read: it does not have the name of a segment")
@@ -76,13 +76,13 @@ package struct CatalogueUpdate {
             let message = "segment \(segments.path(of: lost)) is missing"
             summary.damage.append(message)
             try catalogue.record(message, ofSegment: lost)
-            if let record = known[lost] { try catalogue.forget(record.number) }
+            if let listed = known[lost] { try catalogue.forget(listed.number) }
         }
         var scanned: [Scanned] = []
         var found = FoundBlocks()
         for path in listing.segments {
             summary.segments += 1
-            if let record = known[path], isAsKnown(record) { continue }
+            if let listed = known[path], isAsKnown(listed) { continue }
             guard let new = try scan(path, known[path], &summary, &found) else { continue }
             scanned.append(new)
         }
@@ -150,14 +150,14 @@ package struct CatalogueUpdate {
         // It may have been written to since the list was read.
         if let number = known?.number { known = try catalogue.segment(number) }
         var length = try file.length()
-        if let record = known {
-            if length == record.indexedLength { return nil }
-            if length < record.indexedLength || record.isSealed {
+        if let listed = known {
+            if length == listed.indexedLength { return nil }
+            if length < listed.indexedLength || listed.isSealed {
                 damage.append(
-                    length < record.indexedLength
-                        ? "segment \(file.path) has lost its end: \(length) of \(record.indexedLength) bytes are left"
-                        : "segment \(file.path) was sealed with \(record.indexedLength) bytes and has \(length)")
-                try catalogue.forget(record.number)
+                    length < listed.indexedLength
+                        ? "segment \(file.path) has lost its end: \(length) of \(listed.indexedLength) bytes are left"
+                        : "segment \(file.path) was sealed with \(listed.indexedLength) bytes and has \(length)")
+                try catalogue.forget(listed.number)
                 known = nil
             }
         }
@@ -167,19 +167,19 @@ package struct CatalogueUpdate {
             return nil
         }
         var isClosed = !damage.isEmpty
-        let record: ListedSegment
+        let listed: ListedSegment
         if let known {
-            record = known
+            listed = known
         } else {
-            record = try catalogue.enterSegment(path, name: name, indexedLength: SegmentHeader.byteCount)
+            listed = try catalogue.enterSegment(path, name: name, indexedLength: SegmentHeader.byteCount)
         }
         catalogue.counters.segmentsScanned.add()
         let hasFooter = (try? file.trailer()) != nil
         let scan = try SegmentScan(
-            of: file, from: record.indexedLength, verifyingPayloads: !hasFooter, passingDamage: true
+            of: file, from: listed.indexedLength, verifyingPayloads: !hasFooter, passingDamage: true
         ) { (header, offset) throws(StorageError) in
             summary.chunks += header.chunks.count
-            try found.add(header, at: BlockLocation(segment: record.number, offset: offset), catalogue)
+            try found.add(header, at: BlockLocation(segment: listed.number, offset: offset), catalogue)
         }
         damage += scan.damage.map { $0.message(in: file.path) }
         let lost = (scan.damage + scan.unfinished + [scan.tornTail].compactMap { $0 }).compactMap {
@@ -203,7 +203,7 @@ package struct CatalogueUpdate {
         length = try file.length()
         if store.isWritable, !isReadOnly { try file.bytes.synchronize() }
         return Scanned(
-            path: path, number: record.number, name: name, scan: scan, length: length, isClosed: isClosed,
+            path: path, number: listed.number, name: name, scan: scan, length: length, isClosed: isClosed,
             isFromStart: known == nil, lost: lost, damage: damage)
     }
 
@@ -223,7 +223,7 @@ package struct CatalogueUpdate {
 
     /// Opens a segment for writing, or for reading if it cannot be changed.
     ///
-    /// - Returns: nil if it cannot be read, which is added to `unread`.
+    /// - Returns: nil if it cannot be read; the reason is then added to `unread`.
     private func open(
         _ path: String, _ summary: inout Summary
     ) throws(StorageError) -> (file: Segment, isReadOnly: Bool)? {

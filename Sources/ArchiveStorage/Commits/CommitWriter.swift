@@ -46,7 +46,7 @@ package final class CommitWriter: Sendable {
 
     /// The number of chunks after which appended blocks are made durable and indexed; a full segment is indexed earlier.
     ///
-    /// This runs in parallel; the commit waits only if the previous step is still running.
+    /// Such a step runs in parallel to the commit, which waits only if the previous step is still running.
     private static let stepChunks = 1 << 16
 
     init(
@@ -152,7 +152,7 @@ package final class CommitWriter: Sendable {
         return saved
     }
 
-    /// Appends `gaps`, at least one, in as few blocks as fit, makes them durable and enters them into the catalogue.
+    /// Appends `gaps`, at least one, in one block if they fit, makes them durable and enters them into the catalogue.
     func commit(_ gaps: [ListedGap]) throws(StorageError) {
         var blocks: [EncodedBlock] = []
         var chunks: [RawChunk] = []
@@ -170,7 +170,7 @@ package final class CommitWriter: Sendable {
         try finish(blocks, CommitRecords(gaps))
     }
 
-    /// Appends `blocks`, of which the last holds the records, and announces the records.
+    /// Appends the last blocks of the commit, which hold `records`, and announces the records.
     func finish(_ blocks: [EncodedBlock], _ records: CommitRecords) throws(StorageError) {
         try locked { state throws(StorageError) in
             for (index, block) in blocks.enumerated() {

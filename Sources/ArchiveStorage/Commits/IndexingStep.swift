@@ -27,7 +27,7 @@ struct AppendedBlocks: Sendable {
     }
 }
 
-/// One step of a long commit, on its own thread, so that no caller waits for the disk or the catalogue.
+/// One step of a long commit, on its own thread: the commit continues while the step waits for disk and catalogue.
 final class IndexingStep: Sendable {
     private let appended: AppendedBlocks
     private let isEnded = DispatchGroup()

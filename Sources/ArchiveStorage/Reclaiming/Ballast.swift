@@ -6,8 +6,8 @@ internal import SystemPackage
 
 /// A file without content that reserves space on the disk.
 ///
-/// On a full disk, nothing can be forgotten, as that is recorded, and no chunk can be copied out of segments to be
-/// dropped.
+/// On a full disk, nothing can be forgotten, as forgetting writes a record, and no chunk can be copied out of segments
+/// to be dropped.
 package struct Ballast: Sendable {
     private let path: FilePath
 

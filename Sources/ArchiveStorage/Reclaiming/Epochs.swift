@@ -113,7 +113,7 @@ private final class LockFile: Sendable {
         }
     }
 
-    /// Tries to acquire the lock exclusively, until this value ends.
+    /// Tries to acquire the lock exclusively, for as long as this value lives.
     func tryLock() throws(StorageError) -> Bool {
         let number = descriptor.number
         if retryingInterrupts({ flock(number, LOCK_EX | LOCK_NB) }) == 0 { return true }

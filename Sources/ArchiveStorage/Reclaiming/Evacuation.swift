@@ -24,7 +24,7 @@ struct Evacuation {
     private var recordBytes = 0
     /// Bytes appended.
     private(set) var movedBytes = 0
-    /// Blocks appended since captures were last given way.
+    /// Blocks appended since this evacuation last gave way to captures.
     private var piece = Pacing.Piece()
     private let pacing: Pacing
 

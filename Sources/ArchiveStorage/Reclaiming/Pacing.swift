@@ -16,7 +16,7 @@ final class Pacing: Sendable {
         var isShared = false
         /// When `isShared` has to be determined again.
         var until = ContinuousClock.now
-        /// When captures were last given way.
+        /// When the reclaimer last gave way to captures.
         var last = ContinuousClock.now
     }
 

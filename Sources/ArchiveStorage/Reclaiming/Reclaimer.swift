@@ -60,9 +60,9 @@ package final class Reclaimer {
 
     /// The most bytes of segments condemned together.
     ///
-    /// Captures store chunks again that only condemned segments hold.
+    /// Until these are dropped, captures store chunks again that only condemned segments hold.
     private static let batchBytes = 512 << 20
-    /// The number of segments smaller than an eighth of the full size from which they are merged.
+    /// Segments smaller than an eighth of the full size are merged if there are at least this many.
     private static let smallSegments = 8
     /// Rows of the catalogue removed in one transaction when no one else uses the archive.
     private static let rowsAtOnce = 2_000
@@ -86,7 +86,7 @@ package final class Reclaimer {
     /// Call it often in other long work: it gives way to captures.
     package var pause: @Sendable () -> Void { pacing.pause }
 
-    /// Drops the segments that are worthwhile to drop.
+    /// Drops the segments that are worth dropping.
     ///
     /// - Parameter mark: adds all chunks that are live now to the set and removes none; called repeatedly.
     package func run(_ mark: (inout ChunkSet) throws -> Void) throws -> Reclaimed {
@@ -313,7 +313,9 @@ package final class Reclaimer {
         try CatalogueUpdate(store).run()
     }
 
-    /// Cleans up after a reclaimer that died: the segments that it removed in part are indexed again.
+    /// Cleans up after a reclaimer that died.
+    ///
+    /// Segments that it condemned are indexed again, and remaining files of dropped segments are removed.
     package func tidy() throws(StorageError) {
         for segment in try catalogue.segments() where segment.state == .condemned {
             // Some of its rows may have been removed; it is indexed again.
@@ -348,7 +350,7 @@ extension ArchiveStore {
         let process = holder.map { ": process \($0.process) (\($0.command))" } ?? ""
         throw StorageError(
             .inUse, layout.directory,
-            "another process frees space in \(layout.directory) or checks it\(process)",
+            "another process is freeing space in \(layout.directory) or checking it\(process)",
             remedy: "wait until it has ended")
     }
 }

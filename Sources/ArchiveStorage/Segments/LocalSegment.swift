@@ -17,8 +17,8 @@ package final class LocalSegment: SegmentBytes {
         do {
             descriptor = try Descriptor.openFile(path, writable ? O_RDWR : O_RDONLY)
         } catch {
-            // Only a missing file is damage: damaged segments are left out of the catalogue for good, other errors may
-            // pass.
+            // Damaged segments are left out of the catalogue for good. So only the absence of a regular file counts as
+            // damage; other errors may pass.
             if path.isMissing {
                 throw StorageError(
                     .damaged, path, "segment \(path) is missing", remedy: LocalSegment.remedyForDamage)
@@ -94,7 +94,7 @@ package final class LocalSegment: SegmentBytes {
     private static let remedyForDamage =
         "put the segment back from a copy; snapshots in other segments stay usable"
 
-    /// Errors that show that there is no such file are damage; any other error may pass.
+    /// Errors that show that there is no such regular file are damage; any other error may pass.
     private static func failure(_ error: FileError) -> StorageError {
         switch error.code {
         case .noSuchFileOrDirectory, .notSupported, .isDirectory, .tooManySymbolicLinkLevels, .noSuchAddressOrDevice:

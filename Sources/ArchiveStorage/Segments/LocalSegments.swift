@@ -11,7 +11,7 @@ struct LocalSegments: SegmentStore {
 
     /// The least age of a day's folder before it is removed, in seconds; generous, as clocks differ.
     private static let folderSeconds: Int64 = 3 * 86_400
-    /// Bytes that are freed at a time when other processes must not wait.
+    /// The most bytes freed in one step if other processes must not wait.
     private static let freedBytes = 4 << 20
 
     init(_ layout: ArchiveLayout) {

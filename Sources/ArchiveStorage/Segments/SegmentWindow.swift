@@ -47,7 +47,7 @@ struct SegmentWindow {
     private mutating func fill(from offset: Int, count: Int) throws(StorageError) {
         let end = start + bytes.count
         if offset >= start, offset + count <= end { return }
-        // A read that continues in or just after the window is sequential, so the next read fetches more.
+        // A read that continues in or just after the window is sequential, so it fetches more.
         reach = (start...end).contains(offset) ? min(2 * reach, SegmentWindow.mostReach) : SegmentWindow.leastReach
         bytes = try segment.read(at: offset, atMost: max(count, reach))
         start = offset

@@ -27,7 +27,7 @@ struct ByteArgument: ExpressibleByArgument, Sendable, Hashable {
         }
     }
 
-    /// The text that stands for `bytes`; UTF-8 stays as it is.
+    /// The text that stands for `bytes`; UTF-8 stays as it is, except the characters that stand for bytes.
     static func text(of bytes: some Collection<UInt8>) -> String {
         var text = String.UnicodeScalarView()
         var runs = UTF8Runs(bytes)

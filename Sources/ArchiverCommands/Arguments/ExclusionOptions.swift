@@ -6,7 +6,7 @@ internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// Exclusion options of the commands that capture.
+/// Exclusion options of the commands that capture, and of `doctor`.
 struct ExclusionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -34,11 +34,11 @@ struct GlobalOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - creating: whether to create the archive if it does not exist.
-    ///   - isTelling: whether to report findings; false if the command's result contains them.
-    func openArchive(creating: Bool = false, isTelling: Bool = true) throws(ArchiverError) -> Archive {
+    ///   - reportsFindings: whether to report findings; false if the command's result contains them.
+    func openArchive(creating: Bool = false, reportsFindings: Bool = true) throws(ArchiverError) -> Archive {
         let archive = try Archive.open(archive?.path, creating: creating)
         let console = Console(self)
-        if isTelling { FindingReport(archive.findings).write(console) }
+        if reportsFindings { FindingReport(archive.findings).write(console) }
         if archive.isNew, console.error.isTerminal, !console.isJSON {
             console.remark(
                 "created a new archive: \(Escaping.text(archive.directory.bytes)) "

@@ -6,7 +6,7 @@ internal import FileIO
 
 /// The root, and how many operations to undo or redo.
 struct ReversalArguments: ParsableArguments {
-    @Argument(help: ArgumentHelp("The directory (default: the current one).", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The root (default: the one that contains the current directory).", valueName: "dir"))
     var directory: PathArgument?
 
     @Option(help: ArgumentHelp("The number of operations to undo or redo.", valueName: "count"))

@@ -21,7 +21,8 @@ struct WatchSettingsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Capture files of at least this size separately and less often; 0 for none (default: 512M).",
+            "Capture files of at least this size separately, and less often if they always change; 0 for none "
+                + "(default: 512M).",
             valueName: "size"))
     var largeFile: SizeArgument?
 

@@ -100,7 +100,7 @@ struct BrowseCommand: LastingCommand {
 
 /// The user's web browser.
 private enum Browser {
-    /// Whether a display is available to open it on.
+    /// Whether stdout is a terminal and a display is available to open it on.
     static var isThere: Bool { isatty(STDOUT_FILENO) == 1 && (getenv("DISPLAY") ?? getenv("WAYLAND_DISPLAY")) != nil }
 
     static func open(_ url: String) {

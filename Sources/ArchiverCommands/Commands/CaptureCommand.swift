@@ -17,7 +17,7 @@ struct CaptureCommand: ParsableCommand {
             archive is created on first use.
 
             Exclusions are remembered for each root. Other exclusions given here apply to this snapshot only, which \
-            is marked as made aside; the next capture uses the remembered ones again. With --reset-exclusions, the \
+            is marked as captured aside; the next capture uses the remembered ones again. With --reset-exclusions, the \
             exclusions given here are remembered instead.
 
             Examples:

@@ -25,7 +25,7 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let archive = try global.openArchive(isTelling: false)
+        let archive = try global.openArchive(reportsFindings: false)
         let progress = OperationProgress()
         let line = ProgressLine("checking \(Escaping.text(archive.directory.bytes))", progress, console)
         let result: CheckResult

@@ -66,36 +66,36 @@ struct DiffCommand: ParsableCommand {
     }
 
     private func compare(
-        _ leftRecord: ListedSnapshot, at leftPath: RelativePath?, _ context: RootContext, _ console: Console
+        _ leftSnapshot: ListedSnapshot, at leftPath: RelativePath?, _ context: RootContext, _ console: Console
     ) throws {
-        let rightSide = try right.map { try self.rightSide($0, besides: leftRecord, context) }
-        let directory = FilePath(bytes: leftRecord.rootPath)
+        let rightSide = try right.map { try self.rightSide($0, besides: leftSnapshot, context) }
+        let directory = FilePath(bytes: leftSnapshot.rootPath)
         let archive = context.archive
         // A path on one side applies to both.
         let path = leftPath ?? rightSide?.path ?? .root
         let rightPath = rightSide?.path ?? path
 
         if path != rightPath, let rightSnapshot = rightSide?.snapshot {
-            _ = try context.requiredEntry(at: path, in: leftRecord)
+            _ = try context.requiredEntry(at: path, in: leftSnapshot)
             _ = try context.requiredEntry(at: rightPath, in: rightSnapshot)
         }
         var report = try report(console, archive, right: rightSide == nil ? .directory(directory) : .archive(archive))
         var isEmpty = true
         let compare: ((Difference) -> Bool) throws -> Void = { body in
             guard let rightSnapshot = rightSide?.snapshot else {
-                return try archive.differences(from: leftRecord, toDirectory: directory, at: path, body)
+                return try archive.differences(from: leftSnapshot, toDirectory: directory, at: path, body)
             }
             if path == rightPath {
-                return try archive.differences(from: leftRecord, to: rightSnapshot, at: path, body)
+                return try archive.differences(from: leftSnapshot, to: rightSnapshot, at: path, body)
             }
-            try archive.differences(from: leftRecord, at: path, to: rightSnapshot, at: rightPath, body)
+            try archive.differences(from: leftSnapshot, at: path, to: rightSnapshot, at: rightPath, body)
         }
         try visiting(compare) { difference in
             isEmpty = false
             if isShown(difference) { try report.add(difference) }
         }
         // A path that neither side has is a typing error, not an empty comparison.
-        if isEmpty && !path.isRoot { _ = try context.requiredEntry(at: path, in: leftRecord) }
+        if isEmpty && !path.isRoot { _ = try context.requiredEntry(at: path, in: leftSnapshot) }
         try report.finish()
     }
 

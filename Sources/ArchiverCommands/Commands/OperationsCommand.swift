@@ -7,7 +7,7 @@ internal import FileIO
 struct OperationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "operations",
-        abstract: "List the restores, undos and redos of a directory.",
+        abstract: "List the restores, runs, undos and redos of a directory.",
         discussion: """
             Lists the operations of the current root, or of all roots, newest last: the restored snapshot, the \
             restored part, and the states before and after. The next operations to undo and redo are marked. In a \

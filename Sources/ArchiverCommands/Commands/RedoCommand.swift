@@ -6,7 +6,7 @@ internal import ArgumentParser
 struct RedoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "redo",
-        abstract: "Redo the last undone restore of a directory.",
+        abstract: "Redo what was undone last in a directory.",
         discussion: """
             Returns to the state before the last 'archiver undo', with all work done until then. Run it again to redo \
             one more. The current state is captured first, and 'archiver undo' brings it back. After a new restore, \

@@ -37,7 +37,9 @@ struct RunCommand: ParsableCommand {
     var label: String?
 
     @Option(
-        help: ArgumentHelp("The directory that the command changes (default: the current one).", valueName: "dir"))
+        help: ArgumentHelp(
+            "The directory that the command changes (default: the root that contains the current directory).",
+            valueName: "dir"))
     var root: PathArgument?
 
     @Argument(

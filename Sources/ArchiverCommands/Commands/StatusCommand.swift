@@ -35,7 +35,7 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let archive = try global.openArchive(isTelling: false)
+        let archive = try global.openArchive(reportsFindings: false)
         let status = try archive.status(of: directory?.path, patience: patience.duration)
         if console.isJSON {
             try console.output.line(JSONText.of(ArchiveStatusJSON(status)))

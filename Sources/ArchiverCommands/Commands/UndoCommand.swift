@@ -6,7 +6,7 @@ internal import ArgumentParser
 struct UndoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Undo the last restore of a directory.",
+        abstract: "Undo the last restore or run of a directory.",
         discussion: """
             Returns to the state before the last restore, in the part of the directory that the restore changed. Run \
             it again to undo one more; 'archiver redo' goes the other way. The current state is captured first, so \

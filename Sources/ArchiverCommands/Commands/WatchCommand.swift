@@ -19,10 +19,10 @@ struct WatchCommand: LastingCommand {
             first use.
 
             Files that match the patterns of an .archiverignore file (same syntax as .gitignore) are neither read \
-            nor watched, and a restore never changes them. Exclusion and timing options are remembered for each root: \
-            later watchers use them, 'archiver roots' shows them and 'archiver roots set' changes them. Every hour, \
-            and immediately when the disk is nearly full, the watcher applies the policies of 'archiver keep' and \
-            reclaims space. On SIGUSR1 it prints its status.
+            nor watched, and a restore leaves them alone unless you name one. Exclusion and timing options are \
+            remembered for each root: later watchers use them, 'archiver roots' shows them and 'archiver roots set' \
+            changes them. Every hour, and immediately when the disk is nearly full, the watcher applies the policies \
+            of 'archiver keep' and reclaims space. On SIGUSR1 it prints its status.
 
             Examples:
               archiver watch ~/project --exclude '*.o' --exclude build/

@@ -105,9 +105,9 @@ enum HelpTopic: String, CaseIterable {
           --cross-file-systems         also capture mounted file systems
 
         Options given to 'watch' are remembered for the root until other options are given; --reset-exclusions \
-        discards them. 'archiver roots' shows them. Options given to 'capture' apply to that snapshot only, unless \
-        --reset-exclusions is among them.
+        discards them. 'archiver roots' shows them. Options given to 'capture' are remembered only for a root's first \
+        snapshot or with --reset-exclusions; otherwise they apply to that snapshot only.
 
-        Excluded files are neither read nor watched, and a restore does not change them.
+        Excluded files are neither read nor watched, and a restore leaves them alone unless you name one: latest:PATH.
         """
 }

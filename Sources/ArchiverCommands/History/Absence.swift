@@ -1,4 +1,4 @@
-// The error for a path that is not in a snapshot; it names the last snapshot with the path.
+// The error for a path that is not in a snapshot; it says whether the path was deleted, renamed or added later.
 
 internal import ArchiveFormat
 internal import ArchiveStorage

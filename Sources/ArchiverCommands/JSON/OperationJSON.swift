@@ -57,7 +57,7 @@ struct ReversalJSON: Encodable {
             var object = encoder.container(keyedBy: JSONKey.self)
             try object.encode(isDryRun, forKey: "dryRun")
             try object.encode(bytes: result.restore.path.bytes, forKey: "path")
-            try object.encode(result.operation.map(OperationJSON.init), forKey: "takesBack")
+            try object.encode(result.operation.map(OperationJSON.init), forKey: "reverts")
             try object.encode(result.isResumed, forKey: "resumed")
         }
     }

@@ -35,7 +35,7 @@ struct ArchiveStatusJSON: Encodable {
     }
 }
 
-/// The status of one root; `watcher` is null if no watcher runs.
+/// The status of one root; `watcher` is null if no watcher runs or it does not answer.
 struct RootStatusJSON: Encodable {
     let status: RootStatus
 

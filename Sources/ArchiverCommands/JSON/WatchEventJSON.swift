@@ -41,8 +41,8 @@ struct WatchEventJSON: Encodable {
         case .gap(let gap):
             try GapJSON(gap).encode(to: encoder)
             try object.encode("gap", forKey: "event")
-        case .degraded(let root, let message, let remedy):
-            try object.encode("degraded", root)
+        case .fallback(let root, let message, let remedy):
+            try object.encode("fallback", root)
             try object.encode(message, forKey: "message")
             try object.encode(remedy, forKey: "remedy")
         case .unavailable(let root):

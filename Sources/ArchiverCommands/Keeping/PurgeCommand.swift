@@ -16,7 +16,7 @@ struct PurgeCommand: ParsableCommand {
             such data and the catalogue are rewritten, then every byte is verified, and a certificate is written into \
             the archive. The files cannot be brought back. Copies of the archive elsewhere still have them.
 
-            No other process must use the archive during the purge: stop 'archiver watch' first. The directory itself \
+            During the purge, no other process may use the archive: stop 'archiver watch' first. The directory itself \
             is not changed: remove or exclude the files, or the next capture stores them again. After an interruption, \
             run the command again to finish the job.
 
@@ -75,7 +75,7 @@ struct PurgeCommand: ParsableCommand {
 
     /// The target of the purge, and the plan if it is shown or confirmed.
     ///
-    /// The archive is closed again, because no process must have it open during the purge.
+    /// The archive is closed again, because no other process may have it open during the purge.
     private func plan(
         _ console: Console, _ isInterrupted: @escaping @Sendable () -> Bool
     ) throws -> (target: PurgeTarget, archive: FilePath, plan: PurgeResult?) {

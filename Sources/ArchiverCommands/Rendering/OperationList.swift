@@ -10,7 +10,7 @@ enum OperationList {
         TextTable.Column(title: "id", mark: .yellow, dispensability: 1), TextTable.Column(title: "time"),
         TextTable.Column(title: "operation"), TextTable.Column(title: "restored", isElastic: true),
         TextTable.Column(title: "states", dispensability: 2),
-        TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "note"),
+        TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "remarks"),
     ]
 
     /// A table for a person, plain lines for a program.
@@ -32,7 +32,7 @@ enum OperationList {
                     record.kind == .run
                         ? Escaping.text(record.name ?? "") : (record.snapshot?.short ?? "nothing") + path,
                     states(operation),
-                ] + root + [notes(operation).joined(separator: ", ")])
+                ] + root + [remarks(operation).joined(separator: ", ")])
         }
         return table.aligned(style, width: width)
     }
@@ -43,7 +43,7 @@ enum OperationList {
         return TextTable.plain([
             operation.id.short, record.time.rfc3339, Escaping.text(record.rootPath), record.kind.rawValue,
             Escaping.text(record.path), record.snapshot?.short ?? "-", record.before?.short ?? "-",
-            operation.after?.short ?? "-", notes(operation).joined(separator: ", "), Escaping.text(record.name ?? ""),
+            operation.after?.short ?? "-", remarks(operation).joined(separator: ", "), Escaping.text(record.name ?? ""),
         ])
     }
 
@@ -52,15 +52,15 @@ enum OperationList {
         (operation.record.before?.short ?? "nothing") + " → " + (operation.after?.short ?? "?")
     }
 
-    private static func notes(_ operation: LoggedOperation) -> [String] {
-        var notes: [String] = []
-        if !operation.isComplete { notes.append("incomplete") }
-        if operation.undoneBy != nil { notes.append(operation.record.kind == .undo ? "redone" : "undone") }
+    private static func remarks(_ operation: LoggedOperation) -> [String] {
+        var remarks: [String] = []
+        if !operation.isComplete { remarks.append("incomplete") }
+        if operation.undoneBy != nil { remarks.append(operation.record.kind == .undo ? "redone" : "undone") }
         switch operation.next {
-        case .undo: notes.append("next to undo")
-        case .redo: notes.append("next to redo")
+        case .undo: remarks.append("next to undo")
+        case .redo: remarks.append("next to redo")
         case nil: break
         }
-        return notes
+        return remarks
     }
 }

@@ -74,17 +74,17 @@ enum RestoreSummary {
         ].filter { $0.1 > 0 }
         guard !parts.isEmpty || !result.isComplete else {
             let state = snapshot.map { "as it was in \($0.name)" } ?? "in \(name)"
-            guard result.leftOut > 0 else { return "nothing to do: \(destination) is \(state)" }
-            return "nothing to do: \(destination) is \(state), except excluded paths; \(leftOut(result))"
+            guard result.excluded > 0 else { return "nothing to do: \(destination) is \(state)" }
+            return "nothing to do: \(destination) is \(state), except excluded paths; \(excludedCount(result))"
         }
         var counts = parts.map { name, count in name == "metadata" ? "metadata of \(count)" : "\(count) \(name)" }
         if isDryRun {
-            if result.leftOut > 0 { counts.append(leftOut(result)) }
+            if result.excluded > 0 { counts.append(excludedCount(result)) }
             return "would restore \(destination) to \(name): " + counts.joined(separator: ", ")
         }
         if result.failed > 0 { counts.append("\(result.failed) not restored") }
         counts.append(ByteCount.text(result.bytesWritten) + " written")
-        if result.leftOut > 0 { counts.append(leftOut(result)) }
+        if result.excluded > 0 { counts.append(excludedCount(result)) }
         let verb = result.isInterrupted ? "interrupted: restored" : "restored"
         let incomplete = result.isComplete ? "" : ", incomplete"
         return "\(verb) \(destination) to \(name)\(incomplete): " + counts.joined(separator: ", ")
@@ -93,8 +93,8 @@ enum RestoreSummary {
 
 extension RestoreSummary {
     /// "12 paths excluded by rules (name one as ID:PATH to restore it, or …)".
-    private static func leftOut(_ result: RestoreResult) -> String {
-        let count = result.leftOut == 1 ? "1 path" : "\(result.leftOut) paths"
+    private static func excludedCount(_ result: RestoreResult) -> String {
+        let count = result.excluded == 1 ? "1 path" : "\(result.excluded) paths"
         return "\(count) excluded by rules (name one as ID:PATH to restore it, or restore elsewhere with --target)"
     }
 }

@@ -92,7 +92,7 @@ enum StatusText {
         var parts = [Plural.of(directories.watched, "directory", "directories") + " watched"]
         for (count, word) in [
             (directories.polled, "polled"), (directories.unreadable, "unreadable"),
-            (directories.mountPoints, "mount points not entered"), (directories.leftOut, "excluded"),
+            (directories.mountPoints, "mount points not entered"), (directories.excluded, "excluded"),
         ] where count > 0 { parts.append("\(count) \(word)") }
         var lines = [
             "  by process \(watcher.process) since \(LocalTime.text(watcher.since)), \(watcher.backend); "

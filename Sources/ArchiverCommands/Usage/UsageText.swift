@@ -31,8 +31,8 @@ enum UsageText {
         let room = usage.room
         var lines = [
             "",
-            "the archive uses \(ByteCount.text(room.usedBytes)); no listed snapshot needs "
-                + "\(ByteCount.text(usage.unneededBytes)) of it: 'archiver prune' reclaims what was forgotten",
+            "the archive uses \(ByteCount.text(room.usedBytes)); \(ByteCount.text(usage.unneededBytes)) of it is not "
+                + "needed by any listed snapshot or saved state: 'archiver prune' reclaims what was forgotten",
         ]
         if usage.thinning.snapshots > 0 {
             lines.append(

@@ -15,7 +15,7 @@ final class WatchEnding: Sendable {
 
     private let state = Locked(State())
 
-    /// Sets the service to stop on a signal.
+    /// Sets the service that a signal stops, and its report.
     func begin(_ service: WatchService, _ report: WatchReport) {
         state.withLock { ($0.service, $0.report) = (service, report) }
     }

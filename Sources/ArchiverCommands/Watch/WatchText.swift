@@ -52,7 +52,7 @@ enum WatchText {
         switch event {
         case .gap(let gap):
             return "\(Escaping.text(gap.rootPath)): \(StatusText.gap(gap))"
-        case .degraded(let root, let message, let remedy):
+        case .fallback(let root, let message, let remedy):
             return "\(name(root)): \(sentence(message, remedy))"
         case .unavailable(let root):
             return "\(name(root)) is missing; waiting for it, its snapshots stay"

@@ -11,7 +11,7 @@ struct ArchiveExamination {
     private let path: FilePath
     /// The archive's directory, or the nearest existing one above it.
     private let place: FilePath
-    /// Why the archive's path exists but cannot be opened.
+    /// Why the archive's directory, or one above it, exists but cannot be opened; nil if none is in the way.
     private let obstacle: ArchiverError?
     private let status: FileStatus
     private let free: UInt64
@@ -29,7 +29,7 @@ struct ArchiveExamination {
 
     /// Returns the directory at `path`, or the nearest one above that can be opened.
     ///
-    /// - Returns: also why a lower one could not be opened, unless it does not exist.
+    /// - Returns: the directory, and the reason why a lower one that exists could not be opened.
     private static func nearestDirectory(
         to path: FilePath
     ) throws -> (directory: RootDirectory, obstacle: ArchiverError?) {

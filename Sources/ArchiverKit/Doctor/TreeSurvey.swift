@@ -76,7 +76,7 @@ struct TreeSurvey {
                 remedy: "watch it on the server")
         case .pseudo:
             return DoctorFinding(
-                "directory", .bad, "\(path) holds no files: the kernel makes up what is seen there (\(name))",
+                "directory", .bad, "\(path) is on a virtual file system (\(name)): it holds no stored files",
                 remedy: "watch a directory of files")
         }
     }

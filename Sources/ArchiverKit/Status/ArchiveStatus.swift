@@ -59,6 +59,8 @@ public struct StateTotals: Sendable, Hashable {
 }
 
 /// The system's limits on watching, for the calling user.
+///
+/// An unknown limit is nil.
 public struct WatchLimits: Sendable, Hashable {
     /// How many directories inotify may watch.
     public let watches: Int?

@@ -82,9 +82,10 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - name: the name that `turns` shows.
-    ///   - patience: how long to wait. With nil it waits without limit, and if no process watches the directory,
-    ///     captures it here.
-    /// - Throws: `ArchiverError`, with the code `notWatched` if no process watches the directory.
+    ///   - patience: how long to wait for the watcher. Nil waits without limit; if no process watches the directory,
+    ///     this process then captures it.
+    /// - Throws: `ArchiverError`, with the code `notWatched` if no process watches the directory and `patience` is not
+    ///   nil.
     public func mark(
         _ name: String, in directory: FilePath, patience: Duration? = .milliseconds(150),
         progress: OperationProgress? = nil

@@ -5,7 +5,7 @@ public import Restoring
 
 /// How many operations to undo or redo, and whether only to plan it.
 public struct ReversalOptions: Sendable {
-    /// How many operations to undo; none if less than 1.
+    /// How many operations to undo or redo; none if less than 1.
     public var steps: Int
     /// Whether to plan only, and change nothing.
     public var isDryRun: Bool
@@ -19,7 +19,7 @@ public struct ReversalOptions: Sendable {
     }
 }
 
-/// The result of taking back one operation, or the plan of a dry run.
+/// The result of undoing or redoing one operation, or the plan of a dry run.
 public struct OperationResult: Sendable {
     /// The operation that was undone; nil if the archive has lost its record but not that of its undo.
     public let operation: LoggedOperation?

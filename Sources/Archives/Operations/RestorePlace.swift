@@ -17,12 +17,12 @@ extension Archive {
     func place(of snapshot: ListedSnapshot, named: FilePath?) throws -> FilePath {
         let own = snapshot.root.path
         if named == nil, !snapshot.isOfThisMachine {
-            throw otherRoot("snapshot \(snapshot.id.short) is of \(own) on another machine, \(snapshot.host)", own)
+            throw otherRoot("snapshot \(snapshot.id.short) belongs to \(own) on another machine, \(snapshot.host)", own)
         }
         let place = try RootDirectory.resolvedAsFarAsItExists(named ?? own)
         if place == own { return own }
-        let other = named.map { $0 == own ? "which is a link to \(place) now" : "not of \($0)" }
-        throw otherRoot("snapshot \(snapshot.id.short) is of \(own), \(other ?? "which is \(place) now")", own)
+        let other = named.map { $0 == own ? "which is a link to \(place) now" : "not to \($0)" }
+        throw otherRoot("snapshot \(snapshot.id.short) belongs to \(own), \(other ?? "which is \(place) now")", own)
     }
 
     private func otherRoot(_ message: String, _ own: FilePath) -> ArchiverError {

@@ -119,7 +119,7 @@ struct Reversing {
             if found.isOf(ArchivedRoot(here: rootPath)) { return found }
             throw ArchiverError(
                 .otherRoot,
-                "the operation on \(rootPath) would bring back snapshot \(id.short), which is of \(found.root.path)",
+                "the operation on \(rootPath) would bring back snapshot \(id.short), which belongs to \(found.root.path)",
                 remedy: "nothing was changed; 'archiver restore \(id.short) --target DIR' writes it elsewhere",
                 path: rootPath)
         }

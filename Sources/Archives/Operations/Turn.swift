@@ -57,6 +57,7 @@ extension Archive {
     /// - Parameters:
     ///   - options: the path, and whether it is a dry run; the root is always `root`.
     ///   - onAction: as for `restore`.
+    /// - Throws: `ArchiverError`, with the code `noSuchSnapshot` if the archive no longer holds the marked state.
     public func rewind(
         _ root: ArchivedRoot, to mark: Mark, _ options: RestoreOptions = RestoreOptions(),
         progress: OperationProgress? = nil, onAction: (@Sendable (RestoreAction) -> Void)? = nil

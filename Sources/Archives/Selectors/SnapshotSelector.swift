@@ -4,13 +4,13 @@ package import ArchiveFormat
 public import FileIO
 public import Roots
 
-/// A way to name one snapshot.
+/// A way to name one snapshot or saved state.
 ///
 /// `3fa9c2` (an id), `latest`, `oldest`, `@10m`, `@2026-11-21 10:00` or a label. A suffix `~2` means the second
 /// snapshot before it. `session~1` names the state before the latest session.
 public struct SnapshotSelector: Sendable, Hashable {
     enum Meaning: Sendable, Hashable {
-        /// The newest snapshot but `back`.
+        /// The snapshot `back` steps before the newest.
         case latest(back: Int)
         /// The first snapshot.
         case oldest
@@ -44,7 +44,7 @@ public struct SnapshotSelector: Sendable, Hashable {
 
     /// Parses a selector.
     ///
-    /// - Throws: `ArchiverError` with the code `malformedSelector` if `text` is none.
+    /// - Throws: `ArchiverError` with the code `malformedSelector` if `text` is not a selector.
     public init(_ text: String) throws(ArchiverError) {
         let (base, back) = try SnapshotSelector.splitSteps(text)
         switch base {

@@ -214,7 +214,7 @@ struct TimeParser {
         return sign * (hours * 3600 + minutes * 60)
     }
 
-    /// The first or last moment of a day, or the time of day that follows.
+    /// The first or last moment of a day, or of the time of day that follows.
     private mutating func day(_ now: Timestamp, daysBack: CInt) -> Timestamp? {
         var fields = TimeParser.local(now)
         fields.tm_mday -= daysBack

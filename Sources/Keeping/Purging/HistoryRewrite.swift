@@ -49,7 +49,7 @@ struct HistoryRewrite {
             let parent = snapshot.parent.flatMap { known[$0] }
             let found = try search.entries(in: snapshot.tree)
             for entry in found { try recordContent(of: entry) }
-            // The changes of this snapshot list the removal.
+            // If the parent was rewritten, the changes of this snapshot may name purged entries.
             let isFollowing = parent.map { $0.oldTree != $0.newTree } ?? false
             guard try !found.isEmpty || isFollowing || search.touches(snapshot) else {
                 known[listed.id] = Known(id: listed.id, oldTree: snapshot.tree, newTree: snapshot.tree)

@@ -27,9 +27,9 @@ extension Archive {
 
     /// Removes `target` from all history, for good: no command restores it.
     ///
-    /// Snapshots that have it are replaced by ones without it, with the same time and label and new ids. A forgotten
-    /// snapshot that has it, or that lists its removal, is removed completely. The directory itself is not touched: the
-    /// next capture captures again what is still there.
+    /// Snapshots that have it are replaced by ones without it, with the same time and label and new ids. A saved state
+    /// that has it is removed completely, and so is a forgotten snapshot or state that has it or lists its removal. The
+    /// directory itself is not touched: the next capture captures again what is still there.
     ///
     /// The purge can be cancelled or killed at any moment: nothing else is lost, and the same call finishes the work.
     ///

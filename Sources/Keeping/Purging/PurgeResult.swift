@@ -31,7 +31,7 @@ public struct PurgeResult: Sendable {
     public internal(set) var verification: Verification?
     /// The certificate's path; nil in a dry run.
     public internal(set) var certificate: FilePath?
-    /// Files of the target that the root still has: the next capture captures them again.
+    /// The first paths of the target that a root still has: the next capture captures them again.
     public internal(set) var stillThere: [FilePath] = []
 
     /// The result of verifying every byte of an archive.

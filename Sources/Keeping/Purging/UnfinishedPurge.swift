@@ -24,7 +24,7 @@ struct UnfinishedPurge {
 
     /// Returns the replacement of each snapshot; empty if there is no unfinished purge.
     ///
-    /// - Throws: `StorageError` of the code `damaged` if the file is malformed.
+    /// - Throws: `StorageError` with the code `damaged` if the file is malformed.
     func replaced() throws -> [SnapshotID: SnapshotID] {
         guard exists else { return [:] }
         var replaced: [SnapshotID: SnapshotID] = [:]

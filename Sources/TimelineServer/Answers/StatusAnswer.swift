@@ -69,15 +69,33 @@ struct OperationsAnswer: Encodable {
 extension OperationRecord {
     /// The operation as a sentence without its subject.
     var text: String {
-        let what = path.isRoot ? "everything" : "\(path)"
-        let state = snapshot.map { " as of \($0.short)" } ?? ""
         switch kind {
-        case .restore: return "restored \(what)\(state)"
-        case .undo: return "undid a change of \(what)"
-        case .redo: return "redid a change of \(what)"
-        default: return name.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue
+        case .restore: "restored \(subject)"
+        case .undo: "undid a change of \(subject)"
+        case .redo: "redid a change of \(subject)"
+        default: namedKind
         }
     }
+
+    /// The undo or redo of the operation as a sentence without its subject: only undos are redone.
+    var reversalText: String {
+        switch kind {
+        case .restore: "undid the restore of \(subject)"
+        case .undo: "redid a change of \(subject)"
+        case .redo: "undid the redo of a change of \(subject)"
+        default: "undid the \(namedKind)"
+        }
+    }
+
+    /// "figures as of 3fa9c2d1" for a restore, "figures" for an undo or a redo.
+    private var subject: String {
+        let part = path.isRoot ? "everything" : "\(path)"
+        guard kind == .restore, let snapshot else { return part }
+        return "\(part) as of \(snapshot.short)"
+    }
+
+    /// "run nightly"; the kind alone if the user gave no name.
+    private var namedKind: String { name.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue }
 }
 
 struct UsageAnswer: Encodable {

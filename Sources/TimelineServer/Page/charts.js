@@ -33,7 +33,7 @@ export function chart(title, points, written, { isArea = false, head = "Day", un
   return figure(title, picture, () => table(title, [head, unit], points.map((point) => [point.label, written(point.value)])));
 }
 
-/** A table of names with bars, the longest first. */
+/** A table of names with bars, in the order of `rows`. */
 export function ranking(title, rows, heads) {
   const most = Math.max(1, ...rows.map((row) => row.value));
   const list = table(title, heads, rows.map((row) => {

@@ -6,7 +6,7 @@ import { keysOf, treeKeys } from "./keys.js";
 
 const paragraphs = [
   "The bars show when files changed. Click a bar, or use the arrow keys, to choose the moment B. Everything below shows the directory as it was at B.",
-  "A is the moment that B is compared with: B's parent (the snapshot before), until you fix another one. Press a, or hold Shift and click.",
+  "A is the moment that B is compared with: B's parent (the snapshot before), until you keep another moment: press a, or hold Shift and click.",
   "Select a file: the diamonds on the timeline are its versions, and ← and → step through them. Diff shows what each version changed.",
   "Search finds names and lines of all versions, deleted ones too. A result opens the last moment that has it.",
   "Restore shows a plan first. Apply carries it out. Undo reverses it.",

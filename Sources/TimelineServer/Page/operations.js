@@ -29,7 +29,7 @@ export class Operations {
     this.#list = await api.get("operations", { root: position.root }).catch(() => this.#list);
     byId("undo").disabled = !this.#list.canUndo;
     byId("redo").disabled = !this.#list.canRedo;
-    const last = this.#list.operations.find((operation) => !operation.isUndone);
+    const last = this.#list.operations.find((operation) => !operation.isUndone && operation.kind !== "undo");
     byId("undo").title = last ? `Undo: ${escaped(last.text)} (u)` : "Nothing to undo.";
   }
 

@@ -1,4 +1,4 @@
-// Draws the timeline as SVG. All bars of one shade are one path, so the number of nodes stays constant.
+// Draws the timeline as SVG. All bars of one shade are one path, so the number of nodes stays bounded.
 // Height says the same as shade, and removals hang below the line: nothing depends on colour alone.
 
 import { svg } from "./elements.js";

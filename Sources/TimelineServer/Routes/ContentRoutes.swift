@@ -62,7 +62,9 @@ struct ContentRoutes {
             while place < range.upperBound {
                 let piece = place..<min(place + ContentRoutes.pieceBytes, range.upperBound)
                 let bytes = try await Blocking.run { try archive.read(entry, range: piece) }
-                guard UInt64(bytes.count) == UInt64(piece.count) else { throw Refusal.notFound("truncated file") }
+                guard UInt64(bytes.count) == UInt64(piece.count) else {
+                    throw Refusal.notFound("'\(entry.path)' ends early")
+                }
                 try await writer.write(ByteBuffer(bytes: bytes))
                 place = piece.upperBound
             }

@@ -177,8 +177,10 @@ struct RestoreRoutes {
             let results = try body(context.archive, context.root(named: wish.root), max(1, wish.steps ?? 1))
             var answer = Result()
             for result in results { answer.add(result.restore) }
-            answer.text = results.compactMap { $0.operation?.record.text }.map { "\(verb): \($0)" }.joined(
-                separator: "; ")
+            let texts = results.map { result in
+                result.operation?.record.reversalText ?? "\(verb) an operation whose record is lost"
+            }
+            answer.text = texts.joined(separator: "; ")
             return answer
         }
     }

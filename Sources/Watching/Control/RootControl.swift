@@ -47,7 +47,7 @@ final class RootControl: Sendable {
         } catch {
             // Some file systems have no sockets: watch without one.
             return root.service.report(
-                .degraded(
+                .fallback(
                     root: root.path, message: "the watcher cannot be asked for its status: \(error)",
                     remedy: "put the archive on a file system that supports sockets"))
         }
@@ -115,7 +115,7 @@ final class RootControl: Sendable {
             directories: WatcherStatus.Directories(
                 watched: stats?.watchedDirectories ?? 0, polled: stats?.polledDirectories ?? 0,
                 unreadable: stats?.unreadableDirectories ?? 0, mountPoints: stats?.mountPoints ?? 0,
-                leftOut: stats?.excludedDirectories ?? 0))
+                excluded: stats?.excludedDirectories ?? 0))
         status.largeFiles = root.largeFiles.waiting.prefix(RootControl.reportedFiles).map(WatcherStatus.LargeFile.init)
         status.openGaps = (kernel?.openGaps ?? [:]).map { WatcherStatus.OpenGap(cause: $0.recorded, start: $1) }
             .sorted { $0.start < $1.start }
@@ -173,7 +173,7 @@ final class RootControl: Sendable {
         switch root.journal.phase {
         case .waiting: "\(root.path) does not exist yet"
         case .reading: "\(root.path) is still being read for the first time"
-        case .unavailable: "\(root.path) is missing from its path"
+        case .unavailable: "\(root.path) is missing"
         case .watching: "the last changes of \(root.path) are not captured yet"
         }
     }

@@ -1,4 +1,4 @@
-// Entries and slice lists field by field: a second codec, to compare the hand-written one with.
+// A second codec of entries and slice lists, field by field; the tests compare the hand-written one with it.
 
 import FileIO
 
@@ -60,6 +60,7 @@ extension Entry {
     }
 }
 
+/// A slice list that is encoded and decoded slice by slice.
 struct ReferenceSliceList: Codable {
     let value: SliceList
 

@@ -1,10 +1,12 @@
-// Nodes field by field: a second codec, to compare the hand-written one with.
+// A second codec of nodes, field by field; the tests compare the hand-written one with it.
 
 import FileIO
 
 @testable import ArchiveFormat
 
-// In CBOR each path is encoded against the one before it. In text formats paths and repeated fields are complete.
+/// A node that is encoded and decoded field by field.
+///
+/// Each path is encoded against the one before it.
 struct ReferenceNode: Codable {
     let value: Node
 
@@ -12,13 +14,12 @@ struct ReferenceNode: Codable {
 
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Node.Field.self)
-        let isRelative = decoder is CBORValueDecoder
         let level = try fields.decodeIfPresent(Int.self, forKey: .level) ?? 0
         if fields.contains(.children) {
             var items = try fields.nestedUnkeyedContainer(forKey: .children)
             var children = [Node.Child]()
             while !items.isAtEnd {
-                let previous = isRelative ? children.last?.firstPath : nil
+                let previous = children.last?.firstPath
                 children.append(try Node.Child(from: items.superDecoder(), after: previous))
             }
             value = .inner(level: level, children: children)
@@ -26,7 +27,7 @@ struct ReferenceNode: Codable {
             var items = try fields.nestedUnkeyedContainer(forKey: .entries)
             var entries = [Entry]()
             while !items.isAtEnd {
-                let context = isRelative ? entries.last.map(Entry.Context.init(after:)) : nil
+                let context = entries.last.map(Entry.Context.init(after:))
                 entries.append(try Entry(from: items.superDecoder(), after: context ?? .none))
             }
             value = .leaf(entries)
@@ -65,7 +66,6 @@ struct ReferenceNode: Codable {
 
     func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: Node.Field.self)
-        let isRelative = encoder is CBORValueEncoder
         switch value {
         case .leaf(let entries):
             if entries.isEmpty { return }
@@ -73,7 +73,7 @@ struct ReferenceNode: Codable {
             var context = Entry.Context.none
             for entry in entries {
                 try entry.encode(to: items.superEncoder(), after: context)
-                if isRelative { context = Entry.Context(after: entry) }
+                context = Entry.Context(after: entry)
             }
         case .inner(let level, let children):
             try fields.encode(level, forKey: .level)
@@ -81,7 +81,7 @@ struct ReferenceNode: Codable {
             var previous: RelativePath?
             for child in children {
                 try child.encode(to: items.superEncoder(), after: previous)
-                if isRelative { previous = child.firstPath }
+                previous = child.firstPath
             }
         }
     }

@@ -1,5 +1,4 @@
-// Each system call of a command fails once, in a way that it can: nothing announced must be lost, and no failure must
-// be silent.
+// System calls of a command fail, one per run: nothing announced may be lost, and no failure may be silent.
 
 import Foundation
 import Glibc

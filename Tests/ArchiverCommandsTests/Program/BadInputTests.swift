@@ -162,7 +162,9 @@ struct BadInputTests {
         #expect(try work.listed().count == 1)
     }
 
-    @Test("labels that no selector names are refused", arguments: ["latest", "@home", "a:b", "latest~2", "", "a\nb"])
+    @Test(
+        "labels that no selector can name are refused",
+        arguments: ["latest", "@home", "a:b", "latest~2", "", "a\nb"])
     func labels(label: String) throws {
         let work = try Workplace()
         expectRefusal(try work.run("capture", work.root.string, "--label", label), 64, naming: "label")

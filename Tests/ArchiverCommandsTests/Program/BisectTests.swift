@@ -56,7 +56,7 @@ struct BisectTests {
         #expect(plain.lines.count == 1 && plain.text.hasPrefix(ids[23].prefix(8)), "\(plain.text)\(plain.errorText)")
     }
 
-    @Test("each state matches its snapshot despite the command's changes to the state before, and build products stay")
+    @Test("each state matches its snapshot, whatever the command changed in the previous one, and build products stay")
     func states() throws {
         let ids = try history(7) { number in
             // A file replaces a directory and the reverse; links, times and permissions change.
@@ -141,7 +141,7 @@ struct BisectTests {
 
     @Test("a damaged snapshot in the middle is skipped and reported")
     func damaged() throws {
-        var random = SeededGenerator("a damaged snapshot in the middle is skipped and said")
+        var random = SeededGenerator("a damaged snapshot in the middle is skipped and reported")
         let noise = (0..<5).map { _ in (0..<40_000).map { _ in UInt8.random(in: 0...255, using: &random) } }
         let ids = try history(5) { try work.write("noise", noise[$0]) }
         try damage(noise[2])

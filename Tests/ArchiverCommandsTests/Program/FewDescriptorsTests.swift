@@ -35,7 +35,7 @@ struct FewDescriptorsTests {
     }
 
     /// A failed accept must not stop the watcher from listening.
-    @Test("a watcher whose descriptors clients have used up answers again when the clients have closed")
+    @Test("a watcher answers again after clients that used up its descriptors have closed")
     func watcher() throws {
         let work = try Workplace()
         let process = try start(work, files: 64, "watch", work.root.string, "--json", "--audit-interval", "0s")

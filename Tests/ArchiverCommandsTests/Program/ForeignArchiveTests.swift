@@ -27,7 +27,7 @@ struct ForeignArchiveTests {
     }
 
     @Test(
-        "privileged files are named when another machine's snapshot is restored, but not our own",
+        "a restore names privileged files if the snapshot is of another machine, but not if it is of this one",
         .enabled(if: geteuid() == 0))
     func privileges() throws {
         try place.write("su", "su")

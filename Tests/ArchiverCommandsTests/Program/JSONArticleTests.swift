@@ -78,7 +78,7 @@ struct JSONArticleTests {
         let events: [WatchService.Event] = [
             .waiting(root: root), .covered(root: root, by: root), .starting(root: root),
             .watching(root: root, directories: 1, snapshot: .made(1, at: 0), isNew: true), .gap(.lasting(0, to: 1)),
-            .degraded(root: root, message: "m", remedy: "r"), .unavailable(root: root), .available(root: root),
+            .fallback(root: root, message: "m", remedy: "r"), .unavailable(root: root), .available(root: root),
             .audited(root: root, audit), .problems(root: root, [problem], count: 1), .largeFile(root: root, file),
             .error(root: root, ArchiverError(.system, "m", remedy: "r")), .maintained(.example),
             .notMaintained(ArchiverError(.damaged, "m", remedy: "r")), .dropped(events: 1, warnings: 0),

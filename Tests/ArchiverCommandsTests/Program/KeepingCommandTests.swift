@@ -57,7 +57,7 @@ struct KeepingCommandTests {
 
     @Test("a later label names a snapshot for every command, and can be removed")
     func labels() throws {
-        try expect(0, "'before'", "label", "latest~1", "before")
+        try expect(0, "labelled snapshot \(ids[1].prefix(8)) 'before'", "label", "latest~1", "before")
         #expect(try run("cat", "before:empty").output == Array("state 1".utf8))
         #expect(try JSON.array(run("list", "--json", "--label", "before").output).count == 1)
         try expect(0, "before", "show", ids[1])

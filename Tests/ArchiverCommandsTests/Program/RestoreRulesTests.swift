@@ -34,7 +34,8 @@ struct RestoreRulesTests {
             #expect(outcome.status == 0 && outcome.text.contains("1 replaced"), "\(path): \(outcome.text)")
             #expect(try text(work, path == "a.o" ? path : "build/out/x") == "old")
             #expect(try text(work, "build/y") == "precious")
-            #expect(try restore(work, "\(id):\(path)").text.hasPrefix("nothing to do: "))
+            let again = try restore(work, "\(id):\(path)").text
+            #expect(again.hasPrefix("nothing to do: ") && !again.contains("excluded"), "\(path): \(again)")
             #expect(try work.run("undo", work.root.string).status == 0)
             #expect(try work.difference(of: work.root, and: "before") == "", "\(path)")
         }
@@ -62,11 +63,12 @@ struct RestoreRulesTests {
         }
         #expect(try text(work, "a.o") == "new" && text(work, "c") == "old")
         let again = try restore(work, id)
-        #expect(again.text.hasPrefix("nothing to do: ") && again.text.contains("2 paths excluded by rules"))
-        #expect(try JSON.object(restore(work, id, "--json").output)["leftOut"] as? Int == 2)
+        #expect(again.text.hasPrefix("nothing to do: "), "\(again.text)")
+        #expect(again.text.contains(", except excluded paths; 2 paths excluded by rules"), "\(again.text)")
+        #expect(try JSON.object(restore(work, id, "--json").output)["excluded"] as? Int == 2)
     }
 
-    @Test("a restore that restores or removes ignore files applies their new rules, as its dry run does")
+    @Test("a restore that creates, changes or removes ignore files applies the new rules, as its dry run does")
     func ignoreFiles() throws {
         let work = try Workplace()
         for name in ["a.o", "out/a", "c"] { try work.write(name, "old") }
@@ -78,11 +80,12 @@ struct RestoreRulesTests {
         try work.copyTree(to: "before")
         let reported = try JSON.object(restore(work, id, "-n", "--json").output)
         let done = try JSON.object(restore(work, id, "--json").output)
-        for key in ["created", "replaced", "deleted", "leftOut"] {
+        for key in ["created", "replaced", "deleted", "excluded"] {
             #expect(reported[key] as? Int == done[key] as? Int, "\(key)")
         }
         #expect(try work.difference(of: work.root, and: "wanted") == "")
-        #expect(try restore(work, id).text.hasPrefix("nothing to do: "))
+        let again = try restore(work, id).text
+        #expect(again.hasPrefix("nothing to do: ") && !again.contains("excluded"), "\(again)")
         // Files that were excluded until then are captured first.
         #expect(try work.run("undo", work.root.string).status == 0)
         #expect(try work.difference(of: work.root, and: "before") == "")
@@ -91,7 +94,7 @@ struct RestoreRulesTests {
     }
 
     @Test("paths that the wanted snapshot excluded are left unchanged and counted, each time")
-    func leftOutThen() throws {
+    func excludedThen() throws {
         let work = try Workplace()
         try work.write(".archiverignore", "*.o\n")
         try work.write("c", "old")
@@ -101,7 +104,7 @@ struct RestoreRulesTests {
         try work.write("c", "new")
         let reported = try JSON.object(restore(work, id, "-n", "--json").output)
         let done = try JSON.object(restore(work, id, "--json").output)
-        #expect(reported["leftOut"] as? Int == 1 && done["leftOut"] as? Int == 1)
+        #expect(reported["excluded"] as? Int == 1 && done["excluded"] as? Int == 1)
         #expect(reported["replaced"] as? Int == done["replaced"] as? Int)
         #expect(try text(work, "a.o") == "precious" && text(work, "c") == "old")
         #expect(try restore(work, id).text.hasPrefix("nothing to do"))

@@ -73,7 +73,7 @@ struct RunTests {
     }
 
     @Test("with the options, a command that fails or removes too much is undone")
-    func takenBack() throws {
+    func undone() throws {
         let work = try Workplace()
         _ = try work.capture()
         try work.copyTree(to: "before")

@@ -39,7 +39,7 @@ struct SelectingTests {
         #expect(try work.run("cat", "latest:empty").status == 64)
     }
 
-    @Test("next to a snapshot named by its id, latest is in the same root")
+    @Test("if one snapshot is given by its id, latest means the latest of the same root")
     func latestBesides() throws {
         let work = try Workplace()
         let first = try work.capture()

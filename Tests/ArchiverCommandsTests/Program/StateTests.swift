@@ -228,7 +228,7 @@ struct StateTests {
         #expect(json?["states"] as? Int == 4 && (json?["stateStoredBytes"] as? Int ?? 0) > 0)
     }
 
-    @Test("a rebuilt catalogue has the states; check and commands that use it name a damaged state")
+    @Test("a rebuilt catalogue has the states; check, and commands that read a damaged state, name it")
     func damage() throws {
         let other = try Workplace()
         var noise = SystemRandomNumberGenerator()

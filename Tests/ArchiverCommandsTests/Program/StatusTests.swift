@@ -118,7 +118,7 @@ struct StatusTests {
         #expect(findings.contains { $0["topic"] as? String == "size" && $0["verdict"] as? String == "good" })
         let bad = try work.run("doctor", "/proc")
         #expect(bad.status == 1)
-        #expect(bad.text.contains("the kernel makes up what is seen there"))
+        #expect(bad.text.contains("is on a virtual file system"))
         #expect(try work.run("doctor", work.path("nowhere").string).status == 1)
     }
 

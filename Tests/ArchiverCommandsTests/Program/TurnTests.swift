@@ -167,7 +167,7 @@ struct TurnTests {
         let mark = "\(Workplace.program) mark --wait inside"
         let outcome = try run(
             work, "run", "--label", "clean-up", "--undo-on-failure", "--", "sh", "-c", "\(mark) >&2; rm empty; exit 1")
-        #expect(outcome.status == 1 && outcome.errorText.contains("undone"), "\(outcome.errorText)")
+        #expect(outcome.status == 1 && outcome.errorText.contains(": undone; "), "\(outcome.errorText)")
         let operations = try JSON.array(run(work, "operations", "--json").output)
         #expect(operations.first?["name"] as? String == "clean-up")
         #expect(operations.compactMap { $0["kind"] as? String } == ["run", "undo"])

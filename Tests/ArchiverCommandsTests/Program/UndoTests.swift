@@ -131,7 +131,7 @@ struct UndoTests {
         #expect(listed[1]["before"] as? String == ids[1] && listed[1]["snapshot"] as? String == ids[0])
         #expect(listed[1]["after"] as? String == listed[0]["before"] as? String)
         #expect(listed.allSatisfy { $0["complete"] as? Bool == true && $0["root"] as? String == work.root.string })
-        #expect((step["takesBack"] as? [String: Any])?["id"] as? String == operation)
+        #expect((step["reverts"] as? [String: Any])?["id"] as? String == operation)
         let check = try JSON.object(work.run("check", "--json").output)
         #expect(check["operations"] as? Int == 4)
         #expect(try JSON.object(work.run("repair", "--catalogue", "--json").output)["operations"] as? Int == 4)

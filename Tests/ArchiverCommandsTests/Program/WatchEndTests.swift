@@ -47,7 +47,7 @@ struct WatchEndTests {
         #expect(try process.finish().status == 0)
     }
 
-    @Test("a second signal ends a watch that waits for another capture immediately", arguments: [SIGTERM, SIGINT])
+    @Test("a second signal immediately ends a watch that waits for another capture", arguments: [SIGTERM, SIGINT])
     func impatience(signal: CInt) throws {
         let work = try Workplace()
         let process = try watching(work)
@@ -55,7 +55,7 @@ struct WatchEndTests {
         try work.write("new", "new\n")
         process.send(signal)
         // Two signals at the same moment count as one.
-        while kill(process.id, 0) == 0, !isPending(signal, process.id) { process.send(signal) }
+        while kill(process.id, 0) == 0, !hasEnded(process.id) { process.send(signal) }
         #expect(try process.finish().status == 128 + signal)
         withExtendedLifetime(lock) {}
     }
@@ -85,7 +85,7 @@ struct WatchEndTests {
     }
 
     /// Whether `process` has ended.
-    private func isPending(_ signal: CInt, _ process: pid_t) -> Bool {
+    private func hasEnded(_ process: pid_t) -> Bool {
         var request = pollfd()
         // A pause, so that the previous signal is received.
         _ = poll(&request, 0, 20)

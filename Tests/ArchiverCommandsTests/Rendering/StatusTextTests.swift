@@ -131,7 +131,8 @@ struct StatusTextTests {
     @Test("directories without events and places to check are counted")
     func directories() {
         let watcher = Self.watcher {
-            $0.directories = WatcherStatus.Directories(watched: 1, polled: 2, unreadable: 3, mountPoints: 4, leftOut: 5)
+            $0.directories = WatcherStatus.Directories(
+                watched: 1, polled: 2, unreadable: 3, mountPoints: 4, excluded: 5)
             $0.backlog = 6
             $0.lastEvent = nil
             $0.probeSeconds = 12.3

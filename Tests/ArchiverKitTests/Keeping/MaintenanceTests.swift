@@ -61,7 +61,7 @@ import Testing
         #expect(try !scene.archive.maintain().hasChanged, "nothing is left to do")
     }
 
-    @Test("under an impossible budget the snapshots that are always kept stay, and status reports it")
+    @Test("under an impossible budget the snapshots that are always kept stay, and status reports the excess")
     func impossible() throws {
         var random = SeededGenerator("impossible budgets")
         let scene = try PruneScene()
@@ -130,7 +130,7 @@ import Testing
         try scene.expectAllKept()
     }
 
-    @Test("the lacking room follows from the archive's size and its disk")
+    @Test("the space to free follows from the budget, the archive's size and its disk")
     func room() {
         func lacking(
             used: UInt64, free: UInt64, of total: UInt64, _ budget: StorageBudget = StorageBudget(), isSet: Bool = true

@@ -53,7 +53,7 @@ final class PruneScene {
         archive = try isRebuilt ? rebuild() : Archive.open(archive.directory)
     }
 
-    /// Forgets all snapshots except those that `isKept` selects by index, and the last.
+    /// Forgets all snapshots except the last and those that `isKept` selects by index.
     func thin(keeping isKept: (Int) -> Bool) throws {
         let last = snapshots.count - 1
         let gone = snapshots.indices.filter { $0 != last && !isKept($0) }

@@ -70,7 +70,7 @@ import Threading
         try scene.expectAllKept(other)
     }
 
-    @Test("saved states take no more room after some of them were forgotten and pruned")
+    @Test("saved states take no more space after some of them were forgotten and pruned than before")
     func statesStayDeltas() throws {
         var random = SeededGenerator("states that are moved")
         let scene = try PruneScene()
@@ -216,7 +216,7 @@ import Threading
         try scene.expectAllKept()
     }
 
-    @Test("a prune is refused while another process prunes or checks")
+    @Test("a prune is refused while a check is running")
     func alone() throws {
         let scene = try PruneScene()
         try scene.root.write("file", "text")

@@ -1,4 +1,4 @@
-// Purging: no byte of the target is left in the archive, and everything else is.
+// Purging: no byte of the target is left in the archive, and everything else stays.
 
 import ArchiveFormat
 import FileIO
@@ -263,7 +263,7 @@ import Threading
         #expect(try cleaned.check(data: true).findings == [])
     }
 
-    @Test("a purge removes a large file in many slices, and the salvage of damaged segments")
+    @Test("a purge removes a large file in many slices, and what was salvaged from damaged segments")
     func large() throws {
         var random = SeededGenerator("a large file purged")
         let scene = try Scene(&random, versions: 6)

@@ -55,7 +55,7 @@ struct ThinningArchiveTests {
 
     @Test("100,000 snapshots are thinned in one commit, and planning again takes almost no time")
     func cost() throws {
-        // A year of nine hours a day, with a snapshot every 38 s.
+        // A year with 274 snapshots a day, one every 38 s.
         let ages = (0..<100_000).map { number in
             let (day, place) = Int64(number).quotientAndRemainder(dividingBy: 274)
             return (365 - day) * Self.day - place * 38

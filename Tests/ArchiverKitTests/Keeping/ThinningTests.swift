@@ -61,7 +61,7 @@ struct ThinningTests {
         #expect(policy.map { kept(nights, at: 400 * Self.day, $0) } == [0, 5, 6])
     }
 
-    @Test("without tiers everything is kept, and with them snapshots dated in the future")
+    @Test("without tiers all snapshots are kept, and with tiers those dated in the future")
     func everything() {
         let rows = rows([0, 1, 2, 1000 * Self.day])
         #expect(kept(rows, at: 900 * Self.day, .everything) == [0, 1, 2, 3])
@@ -183,7 +183,7 @@ struct ThinningTests {
         #expect(code { () throws(ArchiverError) in try RetentionPolicy(daily: .forever) } == nil)
     }
 
-    @Test("a jump ahead of the clock is ignored, and across a restart limited to a month")
+    @Test("a forward jump of the clock is ignored, and across a restart limited to a month")
     func clock() {
         let last = ThinningClock.Reading(wall: 1000, up: 500, boot: "a")
         func believed(_ wall: Int64, up: Int64, boot: String = "a") -> Int64 {

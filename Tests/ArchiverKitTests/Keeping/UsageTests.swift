@@ -1,4 +1,4 @@
-// What takes the space: each byte has one owner, and none is counted twice.
+// Usage: which roots, paths and states need the bytes of the archive; no byte is counted twice.
 
 import ArchiveFormat
 import ArchiveStorage

@@ -164,7 +164,7 @@ final class ChurnRun {
         #expect(status == 0, about)
         #expect(result.warnings.isEmpty, about)
         if variant.mishap == .limited {
-            #expect(log.contains("\"event\":\"degraded\"") && log.contains("\"cause\":\"polling\""), about)
+            #expect(log.contains("\"event\":\"fallback\"") && log.contains("\"cause\":\"polling\""), about)
         }
         if isEvidence { try? log.write(toFile: base.appending("watch.log").string, atomically: true, encoding: .utf8) }
     }

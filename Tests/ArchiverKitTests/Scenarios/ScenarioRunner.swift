@@ -120,7 +120,7 @@ final class ScenarioRunner {
         }
     }
 
-    /// The path of a script's path for a program in the namespace.
+    /// The path by which a program in the namespace reaches the script's path `path`.
     func place(of path: [UInt8]) -> FilePath {
         let up = Array("../".utf8)
         if path.starts(with: up) { return sandbox.base.directory.pushing(FilePath(bytes: path.dropFirst(up.count))) }
@@ -273,7 +273,7 @@ extension ScenarioRunner {
     /// Any event that no line expected is a failure.
     private func expectNothingElse() {
         // An entry that changes while it is read is reported and read again; a root may disappear while it is captured.
-        if manner.backend == .poll { events.removeAll { $0 == "gap polling" || $0 == "degraded" } }
+        if manner.backend == .poll { events.removeAll { $0 == "gap polling" || $0 == "fallback" } }
         let isRacing = { (event: String) in event == "problems" || event == "error noSuchDirectory" }
         let surprises = events.filter { isExact || !isRacing($0) }
         #expect(surprises.isEmpty, "\(line): unexpected events since the last barrier")

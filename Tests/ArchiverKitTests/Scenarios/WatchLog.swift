@@ -49,7 +49,7 @@ final class WatchLog: Sendable {
         case .dropped: note("dropped")
         case .stopped: note("stopped")
         case .gap(let gap): note("gap \(gap.cause.rawValue)")
-        case .degraded: note("degraded")
+        case .fallback: note("fallback")
         case .unavailable: note("unavailable")
         case .available: note("available")
         case .problems: note("problems")

@@ -52,10 +52,10 @@ struct StateRetentionTests {
         let states = try sandbox.archive.states(StateQuery(title: "title"))
         let first = try #require(states.first), last = try #require(states.last)
         let archive = sandbox.archive
-        try archive.letGo("title", keeping: .tiers(policy), after: first.time, saved: last.time)
+        try archive.forgetStates(of: "title", keeping: .tiers(policy), after: first.time, saved: last.time)
         #expect(try archive.history(of: "title").count == 10)
         let later = Timestamp(seconds: last.time.seconds + 40 * 86_400)
-        try archive.letGo("title", keeping: .tiers(policy), after: last.time, saved: later)
+        try archive.forgetStates(of: "title", keeping: .tiers(policy), after: last.time, saved: later)
         let left = try archive.history(of: "title").map(\.id)
         #expect(left.first == first.id.chunk && left.last == last.id.chunk && left.count <= 3)
     }

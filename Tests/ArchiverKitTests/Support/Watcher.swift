@@ -71,7 +71,7 @@ final class Watcher {
             case .watching: "watching"
             case .snapshot: "snapshot"
             case .gap: "gap"
-            case .degraded: "degraded"
+            case .fallback: "fallback"
             case .unavailable: "unavailable"
             case .available: "available"
             case .problems: "problems"

@@ -27,7 +27,7 @@ struct PatternGenerator {
         return random.oneIn(20) ? [0xff] : Array(others[random.below(others.count)].utf8)
     }
 
-    /// A pattern similar to one of `paths`; sometimes random.
+    /// A pattern similar to one of `paths`, or sometimes a random one.
     mutating func pattern(like paths: [RelativePath]) -> [UInt8] {
         while true {
             let pattern = random.oneIn(10) ? noise() : likeness(of: paths[random.below(paths.count)])

@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 import Threading
 
-@Suite(.blocking) struct DegradedTests {
+@Suite(.blocking) struct FallbackTests {
     /// Allows a limited number of inotify watches.
     private final class Budget: Sendable {
         private let left: Locked<Int>
@@ -38,10 +38,10 @@ import Threading
             hooks: budget.hooks)
         #expect(watched.stats.watchedDirectories == 3)
         #expect(watched.stats.polledDirectories == 2, "c and e, with everything below them")
-        let degraded = watched.events.all.compactMap { event in
-            if case .degraded(.limit(.inotifyWatches, let needed, _)) = event { needed } else { nil }
+        let fallbacks = watched.events.all.compactMap { event in
+            if case .fallback(.limit(.inotifyWatches, let needed, _)) = event { needed } else { nil }
         }
-        #expect(degraded == [5], "reported once")
+        #expect(fallbacks == [5], "reported once")
         try watched.run("write c/d/f 22\nwrite e/g/h 1\nwrite a/b/f 1")
         try await watched.check()
 
@@ -51,7 +51,7 @@ import Threading
         try await watched.check("in a new directory")
         try watched.run("mv c a/c\nwrite a/c/d/f 333")
         try await watched.check("a polled directory is moved")
-        #expect(watched.events.all.count { if case .degraded = $0 { true } else { false } } == 1)
+        #expect(watched.events.all.count { if case .fallback = $0 { true } else { false } } == 1)
     }
 
     @Test("polling ends when watches are available again")
@@ -85,7 +85,7 @@ import Threading
         let limit = KernelLimits.current[.inotifyWatches]
         #expect(
             watched.events.all == [
-                .armed(watched.stats), .degraded(.limit(.inotifyWatches, needed: 7, limit: limit)),
+                .armed(watched.stats), .fallback(.limit(.inotifyWatches, needed: 7, limit: limit)),
             ])
         try watched.run("write c/d/f 22\nmkdir e/g/new")
         #expect(try await watched.check().ranges == [.entry("c/d/f"), .entry("e/g"), .subtree("e/g/new")])
@@ -107,7 +107,7 @@ import Threading
         #expect(watched.stats.watchedDirectories == 2)
         #expect(watched.stats.polledDirectories == 1)
         let reported = watched.events.all.compactMap { event in
-            if case .degraded(.limit(let limit, needed: 3, limit: _)) = event { limit } else { nil }
+            if case .fallback(.limit(let limit, needed: 3, limit: _)) = event { limit } else { nil }
         }
         #expect(reported == [.fanotifyMarks, .inotifyWatches])
         try watched.run("write a/b/f 22")
@@ -123,7 +123,7 @@ import Threading
         #expect(watched.stats.fanotifyDirectories == (WatchBackend.reporting.contains(.fanotify) ? 3 : 0))
         #expect(
             watched.events.all.contains { event in
-                if case .degraded(.limit(.inotifyInstances, _, _)) = event { true } else { false }
+                if case .fallback(.limit(.inotifyInstances, _, _)) = event { true } else { false }
             })
         try watched.run("write a/b/f 1")
         try await watched.check()
@@ -157,11 +157,11 @@ import Threading
         #expect(error?.description == "cannot watch \(backend.rawValue): Function not implemented")
     }
 
-    @Test("polling needs no backend and is not reported as degraded")
+    @Test("polling needs no backend and is not reported as a fallback")
     func polling() async throws {
         let watched = try await WatchedTree("mkdir -p a/b", backend: .poll)
         #expect(watched.stats.polledDirectories == 1 && watched.stats.watchedDirectories == 0)
-        #expect(watched.events.all == [.armed(watched.stats)], "a requested backend is not reported as degraded")
+        #expect(watched.events.all == [.armed(watched.stats)], "a requested backend is not reported as a fallback")
         try watched.run("write a/b/f 1\nrm -r a/b")
         #expect(try await watched.check().ranges == [.subtree(.root)])
     }
