@@ -333,7 +333,8 @@ let package = Package(
         .testTarget(
             name: "TimelineServerTests",
             dependencies: [
-                "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "TimelineServer",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits",
+                "TimelineServer",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),

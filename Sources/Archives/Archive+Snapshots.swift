@@ -215,6 +215,15 @@ extension Archive {
         }
     }
 
+    /// Returns the extended attributes of an entry with their values, of which large ones are read from the archive.
+    ///
+    /// - Throws: `ArchiverError` with the code `damaged` if a value cannot be read.
+    public func attributes(of entry: Entry) throws(ArchiverError) -> [ExtendedAttribute] {
+        try facing {
+            try entry.attributes.map { ExtendedAttribute(name: $0.name, value: try store.value(of: $0)) }
+        }
+    }
+
     /// Calls `body` with each piece of a file's content, with holes as zeros, until it returns false.
     public func forEachPiece(of entry: Entry, _ body: (UnsafeRawBufferPointer) -> Bool) throws(ArchiverError) {
         try facing {

@@ -106,7 +106,9 @@ final class EntryReader {
         guard after.kind == .file, after.isSameObject(as: before), after.changed == before.changed,
             after.size == before.size
         else { return nil }
-        return entry(path, after, content: content, attributes: attributes, isSettled: true, isUnstable: false)
+        return entry(
+            path, after, content: content, attributes: try stored(attributes, suspect.old), isSettled: true,
+            isUnstable: false)
     }
 
     /// Reads a file once.
@@ -126,7 +128,8 @@ final class EntryReader {
         let isStable = after.changed == before.changed && after.size == before.size
         guard isStable || isLast else { return nil }
         return entry(
-            path, before, content: content, attributes: attributes, isSettled: isSettled, isUnstable: !isStable)
+            path, before, content: content, attributes: try stored(attributes, suspect.old), isSettled: isSettled,
+            isUnstable: !isStable)
     }
 
     /// Returns the status of an open file.
@@ -151,14 +154,23 @@ final class EntryReader {
         let attributes = try ExtendedAttributes.read(
             of: suspect.name, in: directory.descriptor, path: FilePath(suspect.path))
         let new = entry(
-            suspect.path, status, content: content, attributes: attributes,
+            suspect.path, status, content: content, attributes: try stored(attributes, suspect.old),
             isSettled: Settling.isSettled(status.changed), isUnstable: false)
         // A change of a directory's entries sets both times to the same instant.
         return ScanChange(old: suspect.old, new: new, isTimeSet: status.modified != status.changed)
     }
 
+    /// Returns the attributes as an entry holds them.
+    private func stored(_ attributes: [ExtendedAttribute], _ old: Entry?) throws -> [EntryAttribute] {
+        try attributes.map { attribute in
+            let value = try files.content(
+                ofAttribute: attribute.value, old: old?.attributes.first { $0.name == attribute.name }?.value)
+            return EntryAttribute(name: attribute.name, value: value)
+        }
+    }
+
     private func entry(
-        _ path: RelativePath, _ status: FileStatus, content: Content, attributes: [ExtendedAttribute],
+        _ path: RelativePath, _ status: FileStatus, content: Content, attributes: [EntryAttribute],
         isSettled: Bool, isUnstable: Bool
     ) -> Entry {
         let signature = Signature(inode: status.inode, changed: status.changed)

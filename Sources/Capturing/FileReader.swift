@@ -41,6 +41,18 @@ final class FileReader {
         return try isSame(old, new, file, path) ? old : new
     }
 
+    /// Returns the value of an attribute as an entry holds it: a large value is stored as a chunk.
+    ///
+    /// - Parameter old: the previous value of the attribute, which a new chunk is compressed against.
+    func content(ofAttribute value: [UInt8], old: @autoclosure () -> Content?) throws -> Content {
+        if value.isEmpty { return .none }
+        if value.count <= EntryAttribute.inlineLimit { return .inline(value) }
+        var bases: [ChunkID] = []
+        if case .slices(let slices)? = old() { bases = slices.compactMap(\.chunk) }
+        let chunk = try value.withUnsafeBytes { try packer.add(.content, $0, bases: bases) }
+        return .slices([Slice(length: UInt64(value.count), chunk: chunk)])
+    }
+
     private func isSame(
         _ old: Content, _ new: Content, _ file: borrowing Descriptor, _ path: RelativePath
     ) throws -> Bool {

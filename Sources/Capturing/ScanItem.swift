@@ -60,26 +60,16 @@ package struct ScanChange: Sendable {
 }
 
 extension ScanChange {
-    /// Returns the change with an entry within the limits of the format, and a problem if it exceeded them.
+    /// Returns the change; if its entry exceeds the limits of the format, the old entry stays, with a problem.
     func keepingLimits() -> ScanChange {
         guard let new else { return self }
         if new.path.bytes.count > FormatLimits.pathBytes {
             return left(out: "its path has \(new.path.bytes.count) bytes, more than an archive can hold")
         }
-        let weight = new.weight
-        if weight <= TreeShape.maximumEntryWeight { return self }
-        var lighter = new
-        lighter.attributes = []
-        guard lighter.weight <= TreeShape.maximumEntryWeight else {
+        if new.weight > TreeShape.maximumEntryWeight {
             return left(out: "its content has more parts than an archive can hold")
         }
-        // Without a signature, the next scan reads and reports it again.
-        lighter.signature = nil
-        var change = ScanChange(old: old, new: lighter, isTimeSet: isTimeSet)
-        change.problem = Problem(
-            path: new.path, reason: .unreadable,
-            detail: "its extended attributes have \(weight - lighter.weight) bytes, more than an archive can hold")
-        return change
+        return self
     }
 
     private func left(out reason: String) -> ScanChange {

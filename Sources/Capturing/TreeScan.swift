@@ -26,7 +26,7 @@ package struct TreeScan {
     /// Whether to read a file although its times are those of the tree.
     var isDoubtful: (RelativePath, FileStatus) -> Bool = { _, _ in false }
     /// Whether a part of a file's content in the base tree is lost, so that the file is read again; nil if nothing is.
-    package var isLost: ((Content) -> Bool)?
+    package var isLost: ((Entry) -> Bool)?
     /// Whether to postpone the reading of a file that may have changed.
     package var postpones: ((RelativePath, FileStatus, Entry) -> Bool)?
     /// Called for each temporary file of archiver itself.

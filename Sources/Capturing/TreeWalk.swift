@@ -22,7 +22,7 @@ package struct TreeWalk {
     private let scopes: DirectoryScopes
     private let removesExcluded: Bool
     private let isDoubtful: (RelativePath, FileStatus) -> Bool
-    private let isLost: ((Content) -> Bool)?
+    private let isLost: ((Entry) -> Bool)?
     private let postpones: ((RelativePath, FileStatus, Entry) -> Bool)?
     private let emit: (ScanItem) throws -> Void
     private let onLeftBehind: ((RelativePath) -> Void)?
@@ -47,7 +47,7 @@ package struct TreeWalk {
         _ root: RootDirectory, base: TreeCursor<StoredNodes>?, isHidden: @escaping (FileStatus) -> Bool,
         rules: ExclusionRules, foreseen: ForeseenRules? = nil, removesExcluded: Bool,
         isDoubtful: @escaping (RelativePath, FileStatus) -> Bool = { _, _ in false },
-        isLost: ((Content) -> Bool)? = nil,
+        isLost: ((Entry) -> Bool)? = nil,
         postpones: ((RelativePath, FileStatus, Entry) -> Bool)? = nil, progress: OperationProgress?,
         onLeftBehind: ((RelativePath) -> Void)? = nil,
         emit: @escaping (ScanItem) throws -> Void
@@ -220,7 +220,7 @@ package struct TreeWalk {
                     guard old.isCurrent(status) else { return false }
                     let path = RelativePath(unchecked: path)
                     if scanned.scope.excludes(path, status) { return false }
-                    return status.kind != .file || !isDoubtful(path, status) && !(isLost?(old.content) ?? false)
+                    return !(status.kind == .file && isDoubtful(path, status)) && !(isLost?(old) ?? false)
                 } ?? false
             guard isCurrent else { return }
             frame.next += 1
@@ -314,8 +314,9 @@ package struct TreeWalk {
         _ path: RelativePath, in parent: SharedDirectory, _ name: CName, _ status: FileStatus, _ old: Entry?
     ) throws {
         progress?.add(entries: 1)
-        if let old, old.isCurrent(status) {
-            if status.kind != .file || !isDoubtful(path, status) && !(isLost?(old.content) ?? false) { return }
+        if let old, old.isCurrent(status), !(status.kind == .file && isDoubtful(path, status)), !(isLost?(old) ?? false)
+        {
+            return
         }
         if let old, postpones?(path, status, old) ?? false { return }
         try emit(.suspect(Suspect(path: path, directory: parent, name: name, status: status, old: old)))

@@ -1,4 +1,4 @@
-// Checks contents: that every chunk of a file exists and has the length that the file records.
+// Checks contents: that every chunk of a file or an attribute exists and has the length that the entry records.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -31,6 +31,16 @@ final class ContentCheck {
     init(_ store: ArchiveStore, _ chunks: ChunkTable) {
         self.store = store
         self.chunks = chunks
+    }
+
+    /// The first fault in an entry, and the name of the part that has it; nil if all of the entry can be read.
+    func fault(in entry: Entry) -> (part: String, fault: ContentFault)? {
+        if let fault = fault(in: entry.content) { return ("\(entry.path)", fault) }
+        for attribute in entry.attributes {
+            guard let fault = fault(in: attribute.value) else { continue }
+            return ("the attribute \(String(decoding: attribute.name, as: UTF8.self)) of \(entry.path)", fault)
+        }
+        return nil
     }
 
     /// The fault in `content`; nil if all of it can be read.

@@ -90,9 +90,9 @@ final class TreeCheck {
         }
         return TreeValidator.Visitor(
             entry: { [contents, unowned self] (entry: Entry) throws(StorageError) -> Bool in
-                guard let fault = contents.fault(in: entry.content) else { return true }
+                guard let (part, fault) = contents.fault(in: entry) else { return true }
                 let remedy = fault.isLoss ? remedy(for: entry, of: snapshot) : TreeCheck.remedy
-                find(entry.path, "\(entry.path) \(fault.text)", remedy)
+                find(entry.path, "\(part) \(fault.text)", remedy)
                 return false
             },
             report: { find($0.path, $0.message, TreeCheck.remedy) })

@@ -98,7 +98,10 @@ struct LiveMark {
             switch try nodes.node(id, level: nil) {
             case .inner(_, let children): for child in children { waiting.append(child.id) }
             case .leaf(let entries):
-                for entry in entries { try visit(entry.content, add) }
+                for entry in entries {
+                    try visit(entry.content, add)
+                    for attribute in entry.attributes { try visit(attribute.value, add) }
+                }
                 progress?.add(entries: entries.count)
             }
         }

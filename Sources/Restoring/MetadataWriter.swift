@@ -1,8 +1,10 @@
 // Sets the owner, attributes, permissions and time of restored objects, in an order in which no step undoes another.
 
 internal import ArchiveFormat
+internal import ArchiveStorage
 internal import FileIO
 internal import Roots
+internal import SnapshotTree
 internal import SystemPackage
 
 /// Sets metadata, and counts what the process is not allowed to set.
@@ -10,19 +12,21 @@ struct MetadataWriter: Sendable {
     private let isRoot = CurrentProcess.isRoot
     /// Maps owners by number, or by name if the snapshot comes from another machine.
     private let owners: OwnerMapping
+    private let store: ArchiveStore
     /// Objects whose owner or group could not be set.
     private(set) var foreignOwners = 0
     /// The first remarks on single objects for the user.
     private(set) var remarks: [String] = []
     /// The number of all remarks.
     private(set) var remarkCount = 0
-    /// Objects whose permissions or time could not be set.
+    /// Objects whose permissions or time could not be set, or whose attributes could not be read.
     private(set) var problems: [RestoreProblem] = []
 
     private static let remarksLimit = 20
 
-    init(_ owners: OwnerMapping) {
+    init(_ owners: OwnerMapping, from store: ArchiveStore) {
         self.owners = owners
+        self.store = store
     }
 
     /// Adds the counts and problems of another writer.
@@ -39,8 +43,9 @@ struct MetadataWriter: Sendable {
         let isOwned = attemptOwner { () throws(FileError) in
             try file.setOwner(owner, group: group, path: FilePath(path))
         }
+        let attributes = attributes(of: entry, path)
         attemptAttributes { () throws(FileError) in
-            try ExtendedAttributes.replace(of: file, with: entry.attributes, path: FilePath(path))
+            try ExtendedAttributes.replace(of: file, with: attributes, path: FilePath(path))
         }
         let permissions = permissions(entry, isOwned, path)
         attempt(path) { () throws(FileError) in
@@ -57,8 +62,9 @@ struct MetadataWriter: Sendable {
         let isOwned = attemptOwner { () throws(FileError) in
             try directory.setOwner(owner, group: group, of: name, path: FilePath(path))
         }
+        let attributes = attributes(of: entry, path)
         attemptAttributes { () throws(FileError) in
-            try ExtendedAttributes.replace(of: name, in: directory, with: entry.attributes, path: FilePath(path))
+            try ExtendedAttributes.replace(of: name, in: directory, with: attributes, path: FilePath(path))
         }
         let permissions = permissions(entry, isOwned, path)
         attempt(path) { () throws(FileError) in
@@ -88,6 +94,24 @@ struct MetadataWriter: Sendable {
                     : "\(path) was restored without its capabilities: only root may set them")
         }
         return entry.permissions
+    }
+
+    /// Reads the attributes from the archive; those that cannot be read become problems.
+    private mutating func attributes(of entry: Entry, _ path: RelativePath) -> [ExtendedAttribute] {
+        var attributes: [ExtendedAttribute] = []
+        for attribute in entry.attributes {
+            do {
+                attributes.append(ExtendedAttribute(name: attribute.name, value: try store.value(of: attribute)))
+            } catch {
+                let name = String(decoding: attribute.name, as: UTF8.self)
+                let cause = error as? StorageError
+                problems.append(
+                    RestoreProblem(
+                        path, "the attribute \(name) of \(path) cannot be restored: \(cause?.message ?? "\(error)")",
+                        remedy: cause?.remedy, isDamage: cause?.code == .damaged))
+            }
+        }
+        return attributes
     }
 
     private mutating func attemptOwner(_ body: () throws(FileError) -> Void) -> Bool {

@@ -78,7 +78,7 @@ package final class RestoreWriter {
         self.willChange = willChange
         self.links = links
         directories = OpenDirectories(root, crossesMounts: crossesMounts)
-        metadata = MetadataWriter(owners)
+        metadata = MetadataWriter(owners, from: store)
         result = RestoreResult(destination: root.path)
     }
 
@@ -282,7 +282,7 @@ package final class RestoreWriter {
         OrderedPipeline(
             width: RestoreWriter.width,
             transform: { [files, owners] work in
-                var written = Written(work: work, metadata: MetadataWriter(owners))
+                var written = Written(work: work, metadata: MetadataWriter(owners, from: files.store))
                 for case .write(let job) in work {
                     do {
                         written.files.append((job.kind, try files.write(job, &written.metadata)))

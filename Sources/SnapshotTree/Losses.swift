@@ -15,6 +15,11 @@ package struct Losses: Sendable {
         (try? store.catalogue.canRead(id)) != true
     }
 
+    /// Whether any part of the entry's content or attributes is lost.
+    package func affect(_ entry: Entry) -> Bool {
+        affect(entry.content) || entry.attributes.contains { affect($0.value) }
+    }
+
     /// Whether any part of `content` is lost.
     package func affect(_ content: Content) -> Bool {
         switch content {

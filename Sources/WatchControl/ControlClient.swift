@@ -63,11 +63,11 @@ package enum ControlClient {
         try socket.writeLine(ControlMessage.line(request))
         var rest: [UInt8] = []
         while let line = try socket.readLine(after: &rest) {
-            if let news: ControlNews = try? ControlMessage.decode(answer) {
+            if let news: ControlNews = try? ControlMessage.decode(line) {
                 guard try body(news) else { return }
                 continue
             }
-            let response: ControlResponse? = try? ControlMessage.decode(answer)
+            let response: ControlResponse? = try? ControlMessage.decode(line)
             guard let failure = response?.failure else { throw silence(root) }
             throw ArchiverError(.system, failure.message, remedy: failure.remedy, path: root)
         }

@@ -13,7 +13,7 @@ struct HostileValueTests {
             path: RelativePath(unchecked: path), kind: .file, permissions: 0o644, owner: 0, group: 0,
             modified: Timestamp(seconds: 1))
         entry.attributes = (0..<attributes).map { number in
-            ExtendedAttribute(name: Array("user.\(number + 100_000)".utf8), value: [])
+            EntryAttribute(name: Array("user.\(number + 100_000)".utf8), value: [])
         }
         return entry
     }
@@ -40,7 +40,9 @@ struct HostileValueTests {
         #expect(refusal(of: .inner(level: 1, children: children(17))) == nil)
         #expect(refusal(of: .inner(level: 1, children: children(18))) == .malformed("the weight of a node"))
         var heavy = entry(Array("a".utf8))
-        heavy.attributes = [ExtendedAttribute(name: [0x61], value: [UInt8](repeating: 1, count: 8 << 20))]
+        heavy.attributes = (0..<16_384).map { number in
+            EntryAttribute(name: Array("\(number + 10_000)".utf8), value: [UInt8](repeating: 1, count: 512))
+        }
         #expect(refusal(of: .leaf([heavy])) == .malformed("the weight of a node"))
     }
 

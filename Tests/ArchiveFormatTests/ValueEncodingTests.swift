@@ -299,7 +299,7 @@ struct NodeRuleTests {
     func attributes() throws {
         func refuses(_ names: [String]) throws -> Bool {
             try self.refuses([
-                entry("a") { $0.attributes = names.map { ExtendedAttribute(name: Array($0.utf8), value: []) } }
+                entry("a") { $0.attributes = names.map { EntryAttribute(name: Array($0.utf8), value: []) } }
             ])
         }
         #expect(try !refuses(["user.a", "user.b"]))
@@ -307,6 +307,26 @@ struct NodeRuleTests {
         #expect(try refuses(["user.a", "user.a"]))
         #expect(try refuses([""]))
         #expect(try refuses(["user.\u{0}"]))
+    }
+
+    @Test("a value of at most 512 bytes is in its entry, a longer one in 1 to 16 chunks")
+    func attributeValues() throws {
+        func refuses(_ value: Content) throws -> Bool {
+            try self.refuses([entry("a") { $0.attributes = [EntryAttribute(name: [0x61], value: value)] }])
+        }
+        func slices(_ count: Int, of length: UInt64) -> Content {
+            .slices([Slice](repeating: Slice(length: length, chunk: ChunkID(hashing: [])), count: count))
+        }
+        #expect(try !refuses(.none))
+        #expect(try !refuses(.inline([UInt8](repeating: 1, count: 512))))
+        #expect(try refuses(.inline([UInt8](repeating: 1, count: 513))))
+        #expect(try refuses(.inline([])))
+        #expect(try !refuses(slices(1, of: 513)))
+        #expect(try !refuses(slices(16, of: 4096)))
+        #expect(try refuses(slices(17, of: 4096)))
+        #expect(try refuses(slices(1, of: 512)))
+        #expect(try refuses(.slices([])))
+        #expect(try refuses(.slices([Slice(length: 513, chunk: nil)])))
     }
 
     @Test("a node has at most 512 entries")

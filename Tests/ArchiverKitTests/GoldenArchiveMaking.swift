@@ -91,6 +91,8 @@ struct GoldenArchiveMaking {
         try root.makeLink("first/linked", to: "linked")
         try root.setAttribute("inline", "user.golden", [0, 1, 255])
         try root.setAttribute("first", "user.empty", [])
+        let text = Array(GoldenArchiveMaking.text(changing: 7).utf8)
+        try root.setAttribute("first/second", "user.large", Array(text.prefix(900)))
         try root.setPermissions("chunk", 0o4711)
         try root.setOwner("empty", 1234, 5678)
         for path in ["empty", "inline", "chunk", "lists", "hole", "first/link", "fifo", "first"] {

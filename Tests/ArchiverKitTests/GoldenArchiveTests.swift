@@ -77,7 +77,9 @@ struct GoldenArchiveTests {
             hash.update(bufferPointer: piece)
             return true
         }
-        let attributes = entry.attributes.map { "\(String(decoding: $0.name, as: UTF8.self))=\(Hex.string($0.value))" }
+        let attributes = try archive.attributes(of: entry).map {
+            "\(String(decoding: $0.name, as: UTF8.self))=\(Hex.string($0.value))"
+        }
         let time = Int128(entry.modified.seconds) * 1_000_000_000 + Int128(entry.modified.nanoseconds)
         let cells = [
             snapshot.label ?? "", entry.path.isRoot ? "-" : Hex.string(entry.path.bytes), "\(entry.kind)",

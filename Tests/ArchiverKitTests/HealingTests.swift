@@ -37,7 +37,7 @@ import Testing
     ///
     /// - Returns: how many blocks were damaged.
     @discardableResult
-    private func damage(
+    static func damage(
         _ archive: FilePath, _ damage: Damage, where isMeant: (BlockHeader) -> Bool
     ) throws -> Int {
         var count = 0
@@ -71,6 +71,9 @@ import Testing
         try sandbox.root.write("folder/deep/large", random.noise(4 << 20))
         try sandbox.root.write("folder/small", "inline")
         try sandbox.root.makeLink("folder/name", to: "file3")
+        for path in ["folder", "folder/small"] {
+            try sandbox.root.setAttribute(FilePath(path), "user.large", random.noise(1500))
+        }
         try sandbox.capture()
         return sandbox
     }
@@ -96,7 +99,7 @@ import Testing
     func afterCheck(damage: Damage, part: Part) throws {
         var random = SeededGenerator(seed: 31)
         let sandbox = try filledSandbox(&random)
-        let count = try self.damage(sandbox.archive.directory, damage) { $0.chunks.contains { $0.kind == part.kind } }
+        let count = try Self.damage(sandbox.archive.directory, damage) { $0.chunks.contains { $0.kind == part.kind } }
         #expect(count > 0)
         let archive = try sandbox.reopened()
         let found = try archive.check(data: damage.needsData)
@@ -122,7 +125,7 @@ import Testing
         var random = SeededGenerator(seed: 32)
         let sandbox = try filledSandbox(&random)
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
-        try damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == part.kind } }
+        try Self.damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == part.kind } }
         #expect(try sandbox.reopened().check(data: true).goodSnapshots == 0)
         try sandbox.root.write("new", "something else")
         try await watcher.nextSnapshot()
@@ -135,7 +138,7 @@ import Testing
         var random = SeededGenerator(seed: 37)
         let sandbox = try filledSandbox(&random)
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
-        try damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == part.kind } }
+        try Self.damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == part.kind } }
         // An audit does not read content, so a check has to find the loss.
         if part == .content { #expect(try sandbox.reopened().check(data: true).goodSnapshots == 0) }
         let result = try #require(try await watcher.service.audit()[sandbox.root.directory])
@@ -149,7 +152,7 @@ import Testing
     func healedDamageIsNotTold() throws {
         var random = SeededGenerator(seed: 38)
         let sandbox = try filledSandbox(&random)
-        try damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == .content } }
+        try Self.damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == .content } }
         // Use a copy, as no other archive object writes to its segments.
         let copy = sandbox.base.full("archive-copy")
         _ = system("cp -a '\(sandbox.archive.directory)' '\(copy)'; rm -f '\(copy)'/catalogue*")
@@ -175,7 +178,7 @@ import Testing
         let wanted = try TreeListing(of: sandbox.root.directory)
         try sandbox.root.write("file", first)
         try sandbox.capture()
-        try self.damage(sandbox.archive.directory, damage) { header in
+        try Self.damage(sandbox.archive.directory, damage) { header in
             header.chunks.contains { $0.id == ChunkID(hashing: first) }
         }
         let archive = try sandbox.reopened()
@@ -213,7 +216,7 @@ import Testing
         let value = random.noise(5000)
         _ = try sandbox.archive.save(value, as: "numbers")
         #expect(try sandbox.archive.load([UInt8].self, "numbers") == value)
-        try damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == .content } }
+        try Self.damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == .content } }
         #expect(try sandbox.reopened().check(data: true).findingCount > 0)
         // This object has read the state before and has it in its cache.
         _ = try sandbox.archive.save(value, as: "numbers")
@@ -232,7 +235,7 @@ import Testing
             let archive = try sandbox.reopened()
             _ = try archive.capture(sandbox.root.directory)
             let damage: Damage = random.oneIn(2) ? .payload : .header
-            try self.damage(sandbox.archive.directory, damage) { _ in random.oneIn(8) }
+            try Self.damage(sandbox.archive.directory, damage) { _ in random.oneIn(8) }
             if random.oneIn(2) { for _ in 0..<random.below(6) { _ = try edits.edit() } }
             let isAnew = random.oneIn(2)
             _ = try (isAnew ? sandbox.reopened() : archive).check(data: damage.needsData)
@@ -245,7 +248,7 @@ import Testing
     func changeAfterDamage() throws {
         var random = SeededGenerator(seed: 36)
         let sandbox = try filledSandbox(&random)
-        try damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == .node } }
+        try Self.damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == .node } }
         try sandbox.root.write("file7", "changed")
         let archive = try sandbox.reopened()
         #expect(try archive.capture(sandbox.root.directory).snapshot != nil)

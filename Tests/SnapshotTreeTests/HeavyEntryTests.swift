@@ -8,12 +8,14 @@ import Testing
 
 @Suite("Heavy entries")
 struct HeavyEntryTests {
-    /// Files of which every third has an attribute of `bytes` bytes.
+    /// Files of which every third has attributes of `bytes` bytes.
     private func entries(_ count: Int, bytes: Int) -> [Entry] {
         (0..<count).map { number in
             var entry = Entry.file(.valid("file \(10_000 + number)"), version: number % 5)
-            let value = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: number % 3 == 0 ? bytes : 40)
-            entry.attributes = [ExtendedAttribute(name: Array("user.large".utf8), value: value)]
+            let value = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: EntryAttribute.inlineLimit)
+            entry.attributes = (0..<(number % 3 == 0 ? bytes / value.count : 1)).map {
+                EntryAttribute(name: Array("user.\(10_000 + $0)".utf8), value: value)
+            }
             return entry
         }
     }

@@ -1,5 +1,7 @@
 // The texts of operations that the page shows.
 
+import ArchiveFormat
+import ArchiveStorage
 import ArchiverKit
 import FileIO
 import SystemPackage

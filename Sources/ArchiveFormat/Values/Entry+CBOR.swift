@@ -92,7 +92,7 @@ extension Entry {
                 content = try Content(from: &reader, field: field)
             case .device: device = try reader.present(reader.unsigned())
             case .linkGroup: linkGroup = try reader.unsigned()
-            case .attributes: attributes = try ExtendedAttribute.read(from: &reader)
+            case .attributes: attributes = try EntryAttribute.read(from: &reader)
             case .inode: inode = try reader.unsigned()
             case .changed: changed = try reader.timestamp()
             case .isUnstable:
@@ -111,43 +111,5 @@ extension Entry {
     ) throws(FormatError) -> Number {
         guard value != previous else { throw .malformed("a value that repeats the entry before it") }
         return value
-    }
-}
-
-extension ExtendedAttribute {
-    /// The fields of an attribute.
-    ///
-    /// Numbers are part of the archive format.
-    enum Field: Int, FieldKey {
-        case name = 0
-        case value = 1
-    }
-
-    fileprivate func write(to writer: inout CBORWriter) {
-        writer.map(count: value.isEmpty ? 1 : 2)
-        writer.key(Field.name)
-        writer.byteString(name)
-        if value.isEmpty { return }
-        writer.key(Field.value)
-        writer.byteString(value)
-    }
-
-    /// Reads an array of attributes.
-    fileprivate static func read(from reader: inout CBORReader) throws(FormatError) -> [ExtendedAttribute] {
-        let count = try reader.present(reader.array(atMost: FormatLimits.attributes))
-        var attributes = [ExtendedAttribute]()
-        for _ in 0..<count {
-            var attribute = ExtendedAttribute(name: [], value: [])
-            var fields = try reader.fields(Field.self)
-            while let field = try fields.next(&reader) {
-                let bytes = Array(try reader.presentByteString())
-                switch field {
-                case .name: attribute.name = bytes
-                case .value: attribute.value = bytes
-                }
-            }
-            attributes.append(attribute)
-        }
-        return attributes
     }
 }

@@ -21,7 +21,7 @@ public struct Entry: Hashable, Sendable {
     /// A number that all names of a hard-linked file share; nil for a file with one name.
     public var linkGroup: UInt64?
     /// Extended attributes, POSIX ACLs among them, sorted by name.
-    public var attributes: [ExtendedAttribute]
+    public var attributes: [EntryAttribute]
     /// The inode as it was when the object was read; not part of the object's state.
     public var signature: Signature?
     /// Whether the file kept changing while it was read, so that its content may mix several states.
@@ -30,7 +30,7 @@ public struct Entry: Hashable, Sendable {
     public init(
         path: RelativePath, kind: FileKind, permissions: UInt16, owner: UInt32 = 0, group: UInt32 = 0,
         modified: Timestamp, content: Content = .none, device: UInt64 = 0, linkGroup: UInt64? = nil,
-        attributes: [ExtendedAttribute] = [], signature: Signature? = nil, isUnstable: Bool = false
+        attributes: [EntryAttribute] = [], signature: Signature? = nil, isUnstable: Bool = false
     ) {
         self.path = path
         self.kind = kind
@@ -143,9 +143,7 @@ extension Entry {
         if attributes.isEmpty { return }
         guard attributes.count <= FormatLimits.attributes else { throw .malformed("too many extended attributes") }
         for (index, attribute) in attributes.enumerated() {
-            guard !attribute.name.isEmpty, !attribute.name.contains(0) else {
-                throw .malformed("the name of an extended attribute")
-            }
+            try attribute.validate()
             guard index == 0 || attributes[index - 1].name.lexicographicallyPrecedes(attribute.name) else {
                 throw .malformed("extended attributes out of order or repeated")
             }

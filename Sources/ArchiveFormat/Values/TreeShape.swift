@@ -41,7 +41,7 @@ package struct TreeShape: Sendable {
 }
 
 extension Entry {
-    /// The bytes of all fields without a small limit: path, link target, slice lists, names and values of attributes.
+    /// The bytes of all fields without a small limit: path, link target, slice lists, attributes.
     package var weight: Int {
         var weight = path.bytes.count
         switch content {
@@ -49,7 +49,7 @@ extension Entry {
         case .sliceLists(let lists): weight += (ChunkID.byteCount + 8) * lists.count
         case .none, .inline, .slices: break
         }
-        for attribute in attributes { weight += attribute.name.count + attribute.value.count }
+        for attribute in attributes { weight += attribute.weight }
         return weight
     }
 }

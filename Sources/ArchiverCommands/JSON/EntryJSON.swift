@@ -28,23 +28,28 @@ struct EntryJSON: Encodable {
         if entry.device != 0 { try object.encode(entry.device, forKey: "device") }
         try object.encodeIfPresent(entry.linkGroup, forKey: "linkGroup")
         if !entry.attributes.isEmpty {
-            let attributes = entry.attributes.map { AttributeJSON(name: $0.name, value: $0.value) }
-            try object.encode(attributes, forKey: "attributes")
+            try object.encode(entry.attributes.map(AttributeJSON.init), forKey: "attributes")
         }
         if entry.isUnstable { try object.encode(true, forKey: "unstable") }
         try object.encodeIfPresent(children?.map { EntryJSON($0) }, forKey: "entries")
     }
 }
 
-/// An extended attribute; its value is in base64, because it may be any bytes.
+/// An extended attribute; its value is in base64, because it may be any bytes, and left out if it is stored in chunks.
 private struct AttributeJSON: Encodable {
-    let name: [UInt8]
-    let value: [UInt8]
+    let attribute: EntryAttribute
+
+    init(_ attribute: EntryAttribute) { self.attribute = attribute }
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: name, forKey: "name")
-        try object.encode(Base64.string(value), forKey: "value")
+        try object.encode(bytes: attribute.name, forKey: "name")
+        switch attribute.value {
+        case .inline(let bytes): try object.encode(Base64.string(bytes), forKey: "value")
+        case .none: try object.encode("", forKey: "value")
+        default: break
+        }
+        try object.encode(attribute.value.size, forKey: "size")
     }
 }
 

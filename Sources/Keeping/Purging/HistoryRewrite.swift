@@ -19,7 +19,7 @@ struct HistoryRewrite {
     private(set) var replaced: [SnapshotID: SnapshotID] = [:]
     /// The names found, with the number of snapshots that have each.
     private(set) var names: [RelativePath: Int] = [:]
-    /// The chunks of the contents found.
+    /// The chunks of the contents and attributes found.
     private(set) var contents: Set<ChunkID> = []
 
     /// A snapshot that may be the parent of a later one, before and after the rewrite.
@@ -48,7 +48,10 @@ struct HistoryRewrite {
             let snapshot = try store.snapshot(listed.id)
             let parent = snapshot.parent.flatMap { known[$0] }
             let found = try search.entries(in: snapshot.tree)
-            for entry in found { try recordContent(of: entry) }
+            for entry in found {
+                try record(entry.content)
+                for attribute in entry.attributes { try record(attribute.value) }
+            }
             // If the parent was rewritten, the changes of this snapshot may name purged entries.
             let isFollowing = parent.map { $0.oldTree != $0.newTree } ?? false
             guard try !found.isEmpty || isFollowing || search.touches(snapshot) else {
@@ -74,8 +77,8 @@ struct HistoryRewrite {
         for entry in found { names[entry.path, default: 0] += 1 }
     }
 
-    private mutating func recordContent(of entry: Entry) throws {
-        switch entry.content {
+    private mutating func record(_ content: Content) throws {
+        switch content {
         case .none, .inline, .linkTarget: return
         case .slices(let slices): contents.formUnion(slices.compactMap(\.chunk))
         case .sliceLists(let lists):

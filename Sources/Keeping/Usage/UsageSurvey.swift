@@ -72,7 +72,9 @@ struct UsageSurvey {
                 for child in children { waiting.append(child.id) }
             case .leaf(let entries):
                 uses[id] = ChunkUse(length: UInt64(96 * entries.count), owner: UsageSurvey.records)
-                for entry in entries where entry.content != .none { try visit(entry, of: root, number) }
+                for entry in entries where entry.content != .none || !entry.attributes.isEmpty {
+                    try visit(entry, of: root, number)
+                }
                 progress?.add(entries: entries.count)
             }
         }
@@ -83,10 +85,12 @@ struct UsageSurvey {
         hasher.combine(number)
         hasher.combine(entry.path)
         hasher.combine(entry.content)
+        hasher.combine(entry.attributes)
         guard counted.insert(hasher.finalize()).inserted else { return }
         let owner = owner(of: entry, in: root)
         versions[owner] += 1
         try use(entry.content, by: owner)
+        for attribute in entry.attributes { try use(attribute.value, by: owner) }
     }
 
     // MARK: Owners

@@ -25,7 +25,7 @@ extension Entry {
             content: try Content(from: fields),
             device: try fields.decodeIfPresent(UInt64.self, forKey: .device) ?? 0,
             linkGroup: try fields.decodeIfPresent(UInt64.self, forKey: .linkGroup),
-            attributes: try fields.decodeIfPresent([ExtendedAttribute].self, forKey: .attributes) ?? [],
+            attributes: try fields.decodeIfPresent([EntryAttribute].self, forKey: .attributes) ?? [],
             isUnstable: try fields.decodeIfPresent(Bool.self, forKey: .isUnstable) ?? false)
         let inode = try fields.decodeIfPresent(UInt64.self, forKey: .inode)
         let changed = try fields.decodeIfPresent(Timestamp.self, forKey: .changed)
@@ -75,18 +75,24 @@ struct ReferenceSliceList: Codable {
     func encode(to encoder: any Encoder) throws { try value.slices.encode(to: encoder) }
 }
 
-extension ExtendedAttribute: Codable {
+extension EntryAttribute: Codable {
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Field.self)
-        self.init(
-            name: try fields.decode(ByteString.self, forKey: .name).bytes,
-            value: try fields.decodeIfPresent(ByteString.self, forKey: .value)?.bytes ?? [])
+        let name = try fields.decode(ByteString.self, forKey: .name).bytes
+        let small = try fields.decodeIfPresent(ByteString.self, forKey: .value).map { Content.inline($0.bytes) }
+        let large = try fields.decodeIfPresent([Slice].self, forKey: .slices).map { Content.slices($0) }
+        if small != nil && large != nil { throw decoder.corrupted("two values of one attribute") }
+        self.init(name: name, value: small ?? large ?? .none)
     }
 
     func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: Field.self)
         try fields.encode(ByteString(name), forKey: .name)
-        if !value.isEmpty { try fields.encode(ByteString(value), forKey: .value) }
+        switch value {
+        case .inline(let bytes): try fields.encode(ByteString(bytes), forKey: .value)
+        case .slices(let slices): try fields.encode(slices, forKey: .slices)
+        default: break
+        }
     }
 }
 

@@ -35,8 +35,8 @@ enum GoldenValues {
             content: .inline(Array("small\n".utf8)),
             linkGroup: 7,
             attributes: [
-                ExtendedAttribute(name: Array("user.a".utf8), value: [0, 1]),
-                ExtendedAttribute(name: Array("user.empty".utf8), value: []),
+                EntryAttribute(name: Array("user.a".utf8), value: [0, 1]),
+                EntryAttribute(name: Array("user.empty".utf8), value: []),
             ],
             signature: Signature(inode: 7, changed: Timestamp(seconds: 1_795_256_131))),
         Entry(path: path("a-fifo"), kind: .fifo, permissions: 0o644, modified: time),

@@ -66,10 +66,17 @@ extension SeededGenerator {
         }
     }
 
-    mutating func attributes() -> [ExtendedAttribute] {
+    mutating func attributes() -> [EntryAttribute] {
         let names = Set((0..<Int.random(in: 1...3, using: &self)).map { _ in bytes(1, 6).map { max($0, 1) } })
         return names.sorted { $0.lexicographicallyPrecedes($1) }.map {
-            ExtendedAttribute(name: $0, value: bytes(0, 30))
+            oneIn(4)
+                ? EntryAttribute(
+                    name: $0,
+                    value: .slices(
+                        (0..<Int.random(in: 1...3, using: &self)).map { _ in
+                            Slice(length: number(bits: 20) + 513, chunk: chunkID())
+                        }))
+                : EntryAttribute(name: $0, value: bytes(0, 30))
         }
     }
 

@@ -70,7 +70,7 @@ extension ForgedArchive {
         },
         ForgedArchive("four million attributes") { forgery in
             var entry = Entry.forged("f", text: "x")
-            entry.attributes = [ExtendedAttribute(name: [0x61], value: [])]
+            entry.attributes = [EntryAttribute(name: [0x61], value: [])]
             try forgery.snapshot(
                 node: .leaf([.forgedRoot, entry]), with: [14, 0x81, 0xa1, 0, 0x41, 0x61],
                 replacedBy: [14] + array(of: [0xa1, 0, 0x41, 0x61]))

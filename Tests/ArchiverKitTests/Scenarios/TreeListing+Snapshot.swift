@@ -60,7 +60,7 @@ extension TreeListing.Object {
             type: mode_t(entry.kind.modeBits), permissions: mode_t(entry.permissions), owner: entry.owner,
             group: entry.group, seconds: Int(entry.modified.seconds), nanoseconds: Int(entry.modified.nanoseconds))
         device = dev_t(entry.device)
-        for attribute in entry.attributes {
+        for attribute in try archive.attributes(of: entry) {
             attributes[String(decoding: attribute.name, as: UTF8.self)] = Data(attribute.value)
         }
         if case .linkTarget(let target) = entry.content { linkTarget = target.map { CChar(bitPattern: $0) } }

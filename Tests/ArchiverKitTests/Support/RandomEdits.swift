@@ -114,7 +114,8 @@ struct RandomEdits {
             return "chmod \(any)"
         case 15:
             guard let file else { return nil }
-            try files.setAttribute(file, "user.note", random.noise(random.below(50)))
+            let length = random.oneIn(3) ? 513 + random.below(1500) : random.below(50)
+            try files.setAttribute(file, "user.note", random.noise(length))
             return "setfattr \(file)"
         case 16:
             // Only the inode's change time differs afterwards.
