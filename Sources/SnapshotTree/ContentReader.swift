@@ -1,4 +1,4 @@
-// Reads contents from the archive: the pieces of a file in order.
+// Reads contents from the archive: the pieces of a file in order, and the values of attributes.
 
 package import ArchiveFormat
 package import ArchiveStorage
@@ -105,5 +105,15 @@ package struct ContentReader {
             let failure: StorageError = try store.undecodable(listed.list, error)
             throw failure
         }
+    }
+}
+
+extension ArchiveStore {
+    /// Returns the value of an entry's attribute; every byte of it is verified.
+    package func value(of attribute: EntryAttribute) throws -> [UInt8] {
+        var reader = ContentReader(attribute.value, in: self)
+        var value: [UInt8] = []
+        while case .data(let bytes)? = try reader.next() { value += bytes }
+        return value
     }
 }

@@ -50,7 +50,7 @@ struct OperationRuleTests {
         #expect(named.target?.hex == String(repeating: "ab", count: 32))
     }
 
-    @Test("a mark has a name and must name a snapshot")
+    @Test("a mark must name a snapshot and may have a name")
     func mark() throws {
         let start = " 00 412f 02 646d61726b 03 8105"
         #expect(throws: FormatError.self) { try OperationRecord(decoding: hex("a3" + start)) }
