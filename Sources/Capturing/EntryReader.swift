@@ -93,15 +93,16 @@ final class EntryReader {
         let path = suspect.path
         guard Settling.isSettled(before.changed) else { return nil }
         let file = try suspect.directory.descriptor.openForReading(suspect.name, O_NONBLOCK, path: path)
+        let attributes = try ExtendedAttributes.read(of: file, path: FilePath(path))
         let content: Content?
         do {
-            content = try files.read(file, before, old: suspect.old?.content, path: path)
+            content = try files.read(
+                file, before, hasAttributes: !attributes.isEmpty, old: suspect.old?.content, path: path)
         } catch is FileError {
             // Another object may have replaced the file; the full attempt finds out.
             return nil
         }
         guard let content else { return nil }
-        let attributes = try ExtendedAttributes.read(of: file, path: FilePath(path))
         let after = try FileStatus.read(file, path: path)
         guard after.kind == .file, after.isSameObject(as: before), after.changed == before.changed,
             after.size == before.size
@@ -122,8 +123,11 @@ final class EntryReader {
         let before = try settledStatus(of: file, path)
         let isSettled = Settling.isSettled(before.changed)
         guard before.kind == .file else { return isLast ? try readOther(suspect, before).new : nil }
-        guard let content = try files.read(file, before, old: suspect.old?.content, path: path) else { return nil }
         let attributes = try ExtendedAttributes.read(of: file, path: FilePath(path))
+        guard
+            let content = try files.read(
+                file, before, hasAttributes: !attributes.isEmpty, old: suspect.old?.content, path: path)
+        else { return nil }
         let after = try FileStatus.read(file, path: path)
         let isStable = after.changed == before.changed && after.size == before.size
         guard isStable || isLast else { return nil }

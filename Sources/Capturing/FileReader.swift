@@ -30,13 +30,16 @@ final class FileReader {
     ///
     /// - Parameters:
     ///   - status: the file's status when it was opened.
+    ///   - hasAttributes: whether it has extended attributes, which may be in blocks that the status counts.
     ///   - old: the previous content at the path. New chunks are compressed against it; if the bytes are the same, it
     ///     is returned, even if it is cut differently.
     /// - Returns: the content; nil if the file was not as long as its status says.
     func read(
-        _ file: borrowing Descriptor, _ status: FileStatus, old: Content?, path: RelativePath
+        _ file: borrowing Descriptor, _ status: FileStatus, hasAttributes: Bool, old: Content?, path: RelativePath
     ) throws -> Content? {
-        guard let new = try readNew(file, status, old: old, path: path) else { return nil }
+        // A block of attributes counts as allocated and can make up for a hole.
+        let isSparse = status.allocatedBytes < status.size || hasAttributes
+        guard let new = try readNew(file, status, isSparse: isSparse, old: old, path: path) else { return nil }
         guard let old, old != new, old.size == new.size else { return new }
         return try isSame(old, new, file, path) ? old : new
     }
@@ -66,10 +69,9 @@ final class FileReader {
     }
 
     private func readNew(
-        _ file: borrowing Descriptor, _ status: FileStatus, old: Content?, path: RelativePath
+        _ file: borrowing Descriptor, _ status: FileStatus, isSparse: Bool, old: Content?, path: RelativePath
     ) throws -> Content? {
         if status.size == 0 { return Content.none }
-        let isSparse = status.allocatedBytes < status.size
         if status.size <= Content.inlineLimit {
             if isSparse, try file.nextDataRange(from: 0, below: status.size, path: FilePath(path)) == nil {
                 return .slices([Slice(length: status.size, chunk: nil)])

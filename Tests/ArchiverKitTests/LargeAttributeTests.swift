@@ -53,6 +53,15 @@ struct LargeAttributeTests {
         #expect(try sandbox.archive.attributes(of: entry) == wanted)
     }
 
+    @Test("a hole is kept even if the attributes take as many blocks")
+    func hole() throws {
+        try root.write("file", Array("end".utf8), at: 4096)
+        try root.setAttribute("file", "user.large", [UInt8](repeating: 1, count: 1500))
+        let wanted = try TreeListing(of: root.directory)
+        #expect(wanted.objects["file"]?.dataRanges == [4096..<4099])
+        try sandbox.restored(sandbox.capture()).expect(equals: wanted, "with a hole")
+    }
+
     @Test("a lost value is named by check and restore, and everything else is restored")
     func lost() throws {
         var random = SeededGenerator("lost attributes")
