@@ -98,10 +98,7 @@ struct LiveMark {
             switch try nodes.node(id, level: nil) {
             case .inner(_, let children): for child in children { waiting.append(child.id) }
             case .leaf(let entries):
-                for entry in entries {
-                    try visit(entry.content, add)
-                    for attribute in entry.attributes { try visit(attribute.value, add) }
-                }
+                for entry in entries { try entry.forEachContent { try visit($0, add) } }
                 progress?.add(entries: entries.count)
             }
         }

@@ -2,12 +2,13 @@
 
 import ArchiveFormat
 import ArchiveStorage
-import ArchiverKit
 import FileIO
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+
+@testable import ArchiverKit
 
 @Suite("Large extended attributes", .blocking)
 struct LargeAttributeTests {
@@ -60,6 +61,37 @@ struct LargeAttributeTests {
         let wanted = try TreeListing(of: root.directory)
         #expect(wanted.objects["file"]?.dataRanges == [4096..<4099])
         try sandbox.restored(sandbox.capture()).expect(equals: wanted, "with a hole")
+    }
+
+    @Test("a prune keeps the values that snapshots need and removes the others, and usage counts them")
+    func pruning() throws {
+        var random = SeededGenerator("pruned attributes")
+        let scene = try PruneScene()
+        let (old, new) = (random.noise(3000), random.noise(3000))
+        try scene.root.write("file", "inline")
+        try scene.root.setAttribute("file", "user.large", old)
+        try scene.root.write("filler", random.noise(60_000))
+        try scene.capture()
+        try scene.root.setAttribute("file", "user.large", new)
+        try scene.root.remove("filler")
+        try scene.root.write("other", random.noise(60_000))
+        try scene.capture()
+        // The new value is in a segment of which nothing else is needed: it has to be copied.
+        try scene.root.remove("other")
+        try scene.capture()
+        try scene.forget(at: 0)
+        try scene.forget(at: 0)
+        _ = try scene.archive.prune(grace: .zero)
+        #expect(try scene.store.catalogue.location(of: ChunkID(hashing: old)) == nil)
+        #expect(try scene.store.catalogue.location(of: ChunkID(hashing: new)) != nil)
+        #expect(try scene.archive.check(data: true).findings.isEmpty)
+        try scene.expectAllKept()
+
+        let root = ArchivedRoot(here: scene.root.directory)
+        let usage = try scene.archive.usage(by: .path(root: root, directory: .root))
+        let owner = ArchiveUsage.Owner.path(try .at("file"), isDirectory: false)
+        let item = try #require(usage.items.first { $0.owner == owner })
+        #expect(item.ownBytes >= 3000 && item.versions == 1, "\(item)")
     }
 
     @Test("a lost value is named by check and restore, and everything else is restored")

@@ -49,6 +49,12 @@ public struct Entry: Hashable, Sendable {
     /// The length of a file's content in bytes; 0 for other kinds.
     public var size: UInt64 { kind == .file ? content.size : 0 }
 
+    /// Calls `body` with everything in the entry that may be in chunks: its content, and the values of its attributes.
+    package func forEachContent<Failure: Error>(_ body: (Content) throws(Failure) -> Void) throws(Failure) {
+        try body(content)
+        for attribute in attributes { try body(attribute.value) }
+    }
+
     /// Whether both entries describe the same state; signatures are ignored.
     public func hasSameState(as other: Entry) -> Bool {
         var left = self

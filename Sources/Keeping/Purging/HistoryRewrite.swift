@@ -48,10 +48,7 @@ struct HistoryRewrite {
             let snapshot = try store.snapshot(listed.id)
             let parent = snapshot.parent.flatMap { known[$0] }
             let found = try search.entries(in: snapshot.tree)
-            for entry in found {
-                try record(entry.content)
-                for attribute in entry.attributes { try record(attribute.value) }
-            }
+            for entry in found { try entry.forEachContent { try record($0) } }
             // If the parent was rewritten, the changes of this snapshot may name purged entries.
             let isFollowing = parent.map { $0.oldTree != $0.newTree } ?? false
             guard try !found.isEmpty || isFollowing || search.touches(snapshot) else {

@@ -72,8 +72,12 @@ struct UsageSurvey {
                 for child in children { waiting.append(child.id) }
             case .leaf(let entries):
                 uses[id] = ChunkUse(length: UInt64(96 * entries.count), owner: UsageSurvey.records)
-                for entry in entries where entry.content != .none || !entry.attributes.isEmpty {
-                    try visit(entry, of: root, number)
+                for entry in entries {
+                    if entry.content != .none { try visit(entry, of: root, number) }
+                    // A change of attributes is not a version of the content.
+                    for case .slices(let slices) in entry.attributes.map(\.value) {
+                        use(slices, by: owner(of: entry, in: root))
+                    }
                 }
                 progress?.add(entries: entries.count)
             }
@@ -85,12 +89,10 @@ struct UsageSurvey {
         hasher.combine(number)
         hasher.combine(entry.path)
         hasher.combine(entry.content)
-        hasher.combine(entry.attributes)
         guard counted.insert(hasher.finalize()).inserted else { return }
         let owner = owner(of: entry, in: root)
         versions[owner] += 1
         try use(entry.content, by: owner)
-        for attribute in entry.attributes { try use(attribute.value, by: owner) }
     }
 
     // MARK: Owners
