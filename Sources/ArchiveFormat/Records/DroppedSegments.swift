@@ -35,7 +35,7 @@ package struct DroppedSegments: ArchiveRecord {
     private func validate() throws(FormatError) {
         guard (1...DroppedSegments.limit).contains(segments.count),
             zip(segments, segments.dropFirst()).allSatisfy({ $0 < $1 })
-        else { throw .malformed("dropped segments are none, too many or out of order") }
+        else { throw .malformed("the list of dropped segments is empty, too long or out of order") }
     }
 }
 
