@@ -130,26 +130,35 @@ final class LargeFileReadings: Sendable {
         let options = CaptureOptions(cause: .watch, exclusions: root.rules, setsExclusions: true)
         var capture = Capture(into: archive.nodes, options)
         (capture.linkIndex, capture.proofs, capture.largeFiles) = (root.linkIndex, root.proofs, files)
-        let result = try capture.captureApart(
-            directory, file,
-            locking: {
-                service.options.hooks.afterReading(file)
-                return try RootLock.capturing(directory.path, in: archive.store.layout) { service.mustStop }
-            },
-            mayCommit: {
+        let result: CaptureResult?
+        do {
+            guard let reading = try LargeFileReading(file, of: directory, for: capture) else { return nil }
+            service.options.hooks.afterReading(file)
+            result = try root.underCaptureLock(in: archive) {
                 // If the archive or the directory was replaced, a full capture must come first.
-                try root.archiveNumber.withLock { $0 } == number && directory.isInPlace
-                    && service.archive.current().number == number
-            },
-            directories: { root.journal.deferredDirectories.union([file.parent ?? .root]) },
-            lastScan: { root.lastScan.withLock { $0 } },
-            committed: { listed, parent in
-                root.lastScan.withLock { scan in
-                    if let former = scan, former.snapshot == parent.id { scan = LastScan(former, with: listed) }
-                }
-            })
+                guard root.archiveNumber.withLock({ $0 }) == number, directory.isInPlace,
+                    try service.archive.current().number == number
+                else { return nil }
+                return try commit(reading, of: root)
+            }
+        } catch let error as StorageError {
+            // A capture of the path meets the same damage, and stores the lost chunks again.
+            guard error.code == .damaged else { throw error }
+            return nil
+        }
         try service.archive.check(opened)
         root.touchLock()
+        return result
+    }
+
+    private func commit(_ reading: LargeFileReading, of root: WatchedRoot) throws -> CaptureResult? {
+        let directories = root.journal.deferredDirectories.union([reading.path.parent ?? .root])
+        let result = try reading.commit(directories: directories, lastScan: root.lastScan.withLock { $0 })
+        if let listed = result?.snapshot {
+            root.lastScan.withLock { scan in
+                if let former = scan, former.snapshot == listed.parent { scan = LastScan(former, with: listed) }
+            }
+        }
         return result
     }
 }

@@ -60,6 +60,8 @@ public final class WatchService: Sendable {
     package struct Hooks: Sendable {
         /// Called before gaps are entered into the archive; throw to make that fail.
         package var beforeEnteringGaps: @Sendable () throws -> Void = {}
+        /// Called by a capture that holds the root's capture lock; may block.
+        package var underCaptureLock: @Sendable (Cause) -> Void = { _ in }
         /// Called before a large file is read on its own; may block.
         package var beforeReading: @Sendable (RelativePath) -> Void = { _ in }
         /// Called after a large file was read on its own, before the commit; may block.
@@ -124,7 +126,7 @@ public final class WatchService: Sendable {
 
     /// How long the service waits for observers at the end.
     private static let lastDelivery = Duration.seconds(5)
-    /// How long the last capture waits for another one of the same root.
+    /// How long the last capture waits for one by another process.
     private static let lastCapture = Duration.seconds(5)
 
     /// Creates a service for the directories `roots`; it does nothing before `run`.
@@ -207,18 +209,13 @@ public final class WatchService: Sendable {
         stopTime.withLock { $0 }.map { $0 + WatchService.lastCapture / options.timeScale <= .now } ?? false
     }
 
-    /// Sends an event to the observers, without waiting for them.
-    func report(_ event: Event) {
-        unsaved.withLock { unsaved in
-            switch event {
-            case .watching(let root, _, _, _): unsaved[root] = nil
-            case .snapshot(let listed): unsaved[FilePath(bytes: listed.rootPath)] = nil
-            case .error(let root, let error): unsaved[root] = error
-            default: break
-            }
-        }
-        outbox.post(event)
+    /// Records the outcome of a root's latest batch of changes: the error, or nil if all of them are captured.
+    func record(_ failure: ArchiverError?, of root: FilePath) {
+        unsaved.withLock { $0[root] = failure }
     }
+
+    /// Sends an event to the observers, without waiting for them.
+    func report(_ event: Event) { outbox.post(event) }
 
     /// Returns the status of all roots except one; asks all at the same time.
     func statuses(except asked: WatchedRoot) async -> [ControlResponse.Other] {

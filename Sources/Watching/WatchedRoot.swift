@@ -44,6 +44,8 @@ final class WatchedRoot: Sendable {
     /// Whether the root does not exist and the service waits for it.
     private let isAwaited = Atomic(false)
     let control = RootControl()
+    /// Held by the capture in progress.
+    private let turn = Locked(())
     /// The number of the archive's opening that the lock belongs to.
     let archiveNumber = Locked(0)
     let audits = RootAudits()
@@ -228,11 +230,13 @@ final class WatchedRoot: Sendable {
                 let error = ArchiverError(any: error)
                 // If the root disappears during a capture, the watcher reports it.
                 if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .applied }
+                service.record(error, of: path)
                 // Repeated errors are not reported.
                 if journal.captureFailed(error) { service.report(.error(root: path, error)) }
                 return await makesRoom(after: error) ? .roomMade : .failed
             }
         }
+        service.record(nil, of: path)
         captured.reach(batch.flushes)
         return .applied
     }
@@ -310,15 +314,17 @@ final class WatchedRoot: Sendable {
                 (capture.linkIndex, capture.written, capture.proofs) = (linkIndex, written, proofs)
                 (capture.largeFiles, capture.postponesLargeFiles) = (largeFiles, postpones)
                 capture.lastScan = lastScan.withLock { $0 }
-                let lock = try RootLock.capturing(root.path, in: archive.store.layout) { self.service.mustStop }
-                // Under the lock, no other capture can add large files to the list.
-                let waiting = largeFiles.uncaptured
-                capture.waiting = waiting
-                let result = try capture.runLocked(
-                    root, postpones ? ranges : ranges.adding(waiting.map { .entry($0) }))
-                if !postpones { largeFiles.captured(waiting) }
-                lastScan.withLock { $0 = LastScan(result) }
-                withExtendedLifetime(lock) {}
+                let result = try underCaptureLock(in: archive) {
+                    service.options.hooks.underCaptureLock(cause)
+                    // Under the lock, no other capture can add large files to the list.
+                    let waiting = largeFiles.uncaptured
+                    capture.waiting = waiting
+                    let result = try capture.runLocked(
+                        root, postpones ? ranges : ranges.adding(waiting.map { .entry($0) }))
+                    if !postpones { largeFiles.captured(waiting) }
+                    lastScan.withLock { $0 = LastScan(result) }
+                    return result
+                }
                 try service.archive.check(opened)
                 touchLock()
                 return result
@@ -330,6 +336,20 @@ final class WatchedRoot: Sendable {
         // The snapshot is announced even if this fails.
         await gaps.enter()
         return result
+    }
+
+    /// Calls `body` while this process holds the root's capture lock.
+    ///
+    /// After a stop it waits only seconds for a capture by another process. For one by this process, such as an audit's,
+    /// it waits without limit: otherwise the last changes would be lost because of the watcher's own work.
+    ///
+    /// - Throws: `ArchiverError` with the code `locked` if another process keeps the lock; what `body` throws.
+    func underCaptureLock<Result: Sendable>(in archive: Archive, _ body: () throws -> Result) throws -> Result {
+        try turn.withLock { _ in
+            let lock = try RootLock.capturing(path, in: archive.store.layout) { service.mustStop }
+            defer { withExtendedLifetime(lock) {} }
+            return try body()
+        }
     }
 
     /// Throws if the root was unmounted and only its empty mount point is left, which is not a new state of the root.

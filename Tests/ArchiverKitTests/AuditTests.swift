@@ -5,9 +5,11 @@ import ArchiveStorage
 import ArchiverKit
 import FileIO
 import Glibc
+import Roots
 import SystemPackage
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.timeLimit(.minutes(60)), .blocking) struct AuditTests {
     @Test("an audit finds a write through a hard link outside of the root")
@@ -80,5 +82,35 @@ import Testing
         }
         for _ in 0..<2 { try await watcher.next { if case .audited = $0 { true } else { false } } }
         try await watcher.stop()
+    }
+
+    @Test("a stop waits for the capture of an audit, and loses no change")
+    func stopDuringCapture() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.base.write("outside", "before")
+        try sandbox.root.makeLink("inside", to: "../outside")
+        let (root, layout) = (sandbox.root, sandbox.archive.store.layout)
+        let service = Locked<WatchService?>(nil)
+        let watcher = try await Watcher(sandbox.archive, roots: [root.directory]) {
+            $0.timeScale = 5000
+            $0.hooks.underCaptureLock = { cause in
+                guard cause == .audit, let service = service.withLock({ $0 }) else { return }
+                try? root.write("last", "a change before the stop")
+                service.stop()
+                // The last capture has reached its limit too when these have.
+                for _ in 0..<10 { _ = try? RootLock.capturing(root.directory, in: layout) { true } }
+            }
+        }
+        service.withLock { $0 = watcher.service }
+        try sandbox.base.write("outside", "after")
+        let audited = try await watcher.service.audit()
+        #expect(audited[root.directory]?.found == 1)
+        try await watcher.stop()
+        #expect(watcher.service.failures.isEmpty)
+        let latest = try sandbox.archive.snapshot(.latest)
+        for (name, content) in [("inside", "after"), ("last", "a change before the stop")] {
+            let entry = try sandbox.archive.entry(at: .at(FilePath(name)), in: latest)
+            #expect(entry?.content == .inline(Array(content.utf8)))
+        }
     }
 }

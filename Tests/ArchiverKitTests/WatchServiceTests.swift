@@ -5,6 +5,7 @@ import ArchiveStorage
 import ArchiverKit
 import FileIO
 import Glibc
+import Roots
 import SystemPackage
 import TestSupport
 import TestTraits
@@ -46,6 +47,35 @@ import Testing
         try sandbox.root.makeDirectory("d/inner")
         try sandbox.root.write("d/inner/file", "the last change")
         try await expectCaptured(watcher, sandbox)
+    }
+
+    @Test("a last capture that fails is the service's failure, and the next watcher captures the change")
+    func failingLastCapture() async throws {
+        let sandbox = try Sandbox()
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) { $0.timeScale = 5000 }
+        do {
+            let lock = try RootLock.capturing(sandbox.root.directory, in: sandbox.archive.store.layout)
+            defer { withExtendedLifetime(lock) {} }
+            try sandbox.root.write("last", "x")
+            try await watcher.stop()
+        }
+        #expect(watcher.service.failures[sandbox.root.directory]?.code == .locked)
+        try await expectCaptured(try await Watcher(sandbox.archive, roots: [sandbox.root.directory]), sandbox)
+    }
+
+    @Test("an audit that fails leaves no change out of the archive")
+    func failingAudit() async throws {
+        let sandbox = try Sandbox()
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) { $0.timeScale = 100 }
+        let (root, aside) = (sandbox.root.directory, sandbox.base.directory.appending("aside"))
+        #expect(rename(root.string, aside.string) == 0)
+        try await watcher.next { if case .unavailable = $0 { true } else { false } }
+        await #expect(throws: ArchiverError.self) { try await watcher.service.audit() }
+        #expect(rename(aside.string, root.string) == 0)
+        try await watcher.next { if case .available = $0 { true } else { false } }
+        try await watcher.stop()
+        #expect(watcher.names.contains("error"))
+        #expect(watcher.service.failures.isEmpty)
     }
 
     @Test("no change makes no snapshot") func idle() async throws {

@@ -26,10 +26,9 @@ public struct Mark: Sendable, Hashable, Identifiable {
 
     /// Marks the latest snapshot of `root`, which holds its present state.
     ///
-    /// - Parameter mustStop: whether to stop waiting for a running capture.
-    package init(_ name: String, of root: FilePath, in archive: Archive, unless mustStop: () -> Bool) throws {
+    /// The caller holds the root's capture lock.
+    package init(underLock name: String, of root: FilePath, in archive: Archive) throws {
         try Mark.check(name)
-        let lock = try RootLock.capturing(root, in: archive.store.layout, unless: mustStop)
         guard
             let latest = try archive.store.catalogue.latestRegularSnapshot(ofRoot: root.bytes, machine: Machine.id)
         else {
@@ -39,7 +38,6 @@ public struct Mark: Sendable, Hashable, Identifiable {
         }
         let journal = OperationJournal(archive.store, root, .mark, name: name)
         let id = try journal.begin(before: latest.id, nil, at: .root)
-        withExtendedLifetime(lock) {}
         guard
             let mark = Mark(
                 StoredOperation(id: id, record: try archive.store.record(id.chunk)))
@@ -118,7 +116,9 @@ extension Archive {
                     remedy: "run 'archiver watch', or 'archiver mark --wait' to capture it now", path: root)
             }
             _ = try capture(root, progress: progress)
-            return try Mark(name, of: root, in: self) { false }
+            let lock = try RootLock.capturing(root, in: store.layout)
+            defer { withExtendedLifetime(lock) {} }
+            return try Mark(underLock: name, of: root, in: self)
         }
     }
 

@@ -156,11 +156,14 @@ final class RootControl: Sendable {
             let message = RootControl.unsettled(root)
             return ControlResponse(failure: Finding(message, remedy: "mark again later"))
         }
-        let (archive, path, service) = (root.service.archive, root.path, root.service)
+        let (archive, path) = (root.service.archive, root.path)
         do {
             let mark = try await Blocking.run { () throws(ArchiverError) in
                 try facing {
-                    try Mark(name, of: path, in: archive.current().archive) { service.mustStop }
+                    let archive = try archive.current().archive
+                    return try root.underCaptureLock(in: archive) {
+                        try Mark(underLock: name, of: path, in: archive)
+                    }
                 }
             }
             return ControlResponse(mark: mark.id.hex)
