@@ -385,3 +385,28 @@ if Context.environment["ARCHIVER_TESTS"] == "optimised" {
         if !inC.contains(target.name) { target.swiftSettings?.append(.unsafeFlags(["-Onone"])) }
     }
 }
+
+// Swift compiles a module again only if one of its declared dependencies changed (swift-package-manager issue 10502). But
+// it also compiles in the layout of types that it sees through them, and an object of the wrong size corrupts memory. So
+// modules and library products declare indirect dependencies too.
+let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+var isComplete = false
+while !isComplete {
+    isComplete = true
+    for target in package.targets {
+        var declared = Set(target.dependencies.map { "\($0)" })
+        for case .byNameItem(let name, _) in target.dependencies where targets[name]?.type == .regular {
+            let indirect = (targets[name]?.dependencies ?? []).filter { declared.insert("\($0)").inserted }
+            if !indirect.isEmpty { isComplete = false }
+            target.dependencies += indirect
+        }
+    }
+}
+package.products = package.products.map { product in
+    guard let library = product as? Product.Library else { return product }
+    var modules = Set(library.targets)
+    for case .byNameItem(let name, _) in library.targets.flatMap({ targets[$0]?.dependencies ?? [] }) {
+        if targets[name]?.type == .regular { modules.insert(name) }
+    }
+    return .library(name: library.name, type: library.type, targets: modules.sorted())
+}

@@ -7,7 +7,7 @@ import Testing
 @Suite("The shape of trees")
 struct TreeShapeTests {
     /// The rule as the format document states it, with the hash computed in 128-bit arithmetic.
-    private func cuts(_ path: String, level: UInt8, seed: UInt64 = 0) -> Bool {
+    private func hash(_ path: String, level: UInt8, seed: UInt64) -> UInt64 {
         func times(_ left: UInt64, _ right: UInt64) -> UInt64 {
             UInt64(truncatingIfNeeded: UInt128(left) * UInt128(right))
         }
@@ -16,7 +16,17 @@ struct TreeShapeTests {
         for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] as [UInt64] {
             hash = times(hash ^ (hash >> 33), factor)
         }
-        return (hash ^ (hash >> 33)) % 64 == 0
+        return hash ^ (hash >> 33)
+    }
+
+    private func cuts(_ path: String, level: UInt8, seed: UInt64 = 0) -> Bool {
+        hash(path, level: level, seed: seed) % 64 == 0
+    }
+
+    @Test("the examples of the hash in the format document are right")
+    func examples() {
+        #expect(hash("a/b", level: 0, seed: 0) == 0xa583_f772_0e00_a087)
+        #expect(hash("a/b", level: 0, seed: 0xfedc_ba98_7654_3210) == 0xb67b_69b2_70e9_3a35)
     }
 
     @Test("the hash of level and path decides where a node ends")

@@ -86,6 +86,11 @@ struct ChunkerTests {
         #expect(ends(7) == ends(7))
     }
 
+    @Test("the examples of the table in the format document are right")
+    func examples() {
+        #expect(Chunker.gear(seed: 0).prefix(2) == [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4])
+    }
+
     @Test("chunk boundaries never change, so that chunks of older versions are deduplicated")
     func golden() {
         var random = SeededGenerator(seed: 1)

@@ -65,7 +65,7 @@ package struct Chunker: Sendable {
     }
 
     /// 256 well-spread numbers: SplitMix64 (Steele, Lea, Flood 2014) from `seed`.
-    private static func gear(seed: UInt64) -> [UInt64] {
+    package static func gear(seed: UInt64) -> [UInt64] {
         var state = seed
         return (0..<256).map { _ in
             state &+= 0x9E37_79B9_7F4A_7C15
