@@ -124,17 +124,14 @@ final class LargeFileReadings: Sendable {
         let service = root.service
         let opened = try service.archive.current()
         let (archive, number) = (opened.archive, opened.number)
-        let directory = try RootDirectory.open(root.path)
-        try root.checkIdentity(of: directory)
+        let directory = try root.captures.openDirectory(of: root)
         service.options.hooks.beforeReading(file)
-        let options = CaptureOptions(cause: .watch, exclusions: root.rules, setsExclusions: true)
-        var capture = Capture(into: archive.nodes, options)
-        (capture.linkIndex, capture.proofs, capture.largeFiles) = (root.linkIndex, root.proofs, files)
+        let capture = root.captures.prepare(for: root, .watch, in: archive)
         let result: CaptureResult?
         do {
             guard let reading = try LargeFileReading(file, of: directory, for: capture) else { return nil }
             service.options.hooks.afterReading(file)
-            result = try root.underCaptureLock(in: archive) {
+            result = try root.captures.underLock(of: root, in: archive) {
                 // If the archive or the directory was replaced, a full capture must come first.
                 guard root.archiveNumber.withLock({ $0 }) == number, directory.isInPlace,
                     try service.archive.current().number == number
@@ -153,9 +150,9 @@ final class LargeFileReadings: Sendable {
 
     private func commit(_ reading: LargeFileReading, of root: WatchedRoot) throws -> CaptureResult? {
         let directories = root.journal.deferredDirectories.union([reading.path.parent ?? .root])
-        let result = try reading.commit(directories: directories, lastScan: root.lastScan.withLock { $0 })
+        let result = try reading.commit(directories: directories, lastScan: root.captures.lastScan.withLock { $0 })
         if let listed = result?.snapshot {
-            root.lastScan.withLock { scan in
+            root.captures.lastScan.withLock { scan in
                 if let former = scan, former.snapshot == listed.parent { scan = LastScan(former, with: listed) }
             }
         }

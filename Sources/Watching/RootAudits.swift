@@ -84,7 +84,7 @@ final class RootAudits: Sendable {
         let (time, start) = (Timestamp.now, ContinuousClock.now)
         let watching = await root.watch.audit()
         // If another process has made the latest snapshot, capture first: this watcher may capture differently.
-        if let caughtUp = try await root.capture([]).snapshot { root.announce(caughtUp) }
+        if let caughtUp = try await root.captures.capture([], of: root).snapshot { root.announce(caughtUp) }
         root.journal.beginCollecting()
         let progress = OperationProgress()
         let (archive, rules, path) = (root.service.archive, root.rules, root.path)
@@ -108,7 +108,7 @@ final class RootAudits: Sendable {
             time: time, entries: progress.reading.entries,
             repaired: (watching?.missingWatches ?? 0) + (watching?.strayWatches ?? 0))
         if !ranges.isEmpty {
-            let capture = try await root.capture(ranges, cause: .audit, postpones: false)
+            let capture = try await root.captures.capture(ranges, of: root, cause: .audit, postpones: false)
             if let snapshot = capture.snapshot {
                 result.snapshot = snapshot.id
                 result.found = Int(snapshot.changes.added + snapshot.changes.modified + snapshot.changes.removed)

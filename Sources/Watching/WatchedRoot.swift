@@ -28,24 +28,18 @@ final class WatchedRoot: Sendable {
     private let lastWatched: Timestamp?
     /// The exclusion rules and settings in force.
     let conduct: Locked<(rules: ExclusionRules, settings: WatchSettings)>
-    let lastScan = Locked<LastScan?>(nil)
-    let linkIndex = LinkIndex()
-    let proofs = ReadProofs()
     /// The large files that are captured on their own.
     let largeFiles: LargeFiles
+    let captures: RootCaptures
     let readings: LargeFileReadings
     /// Reaches 1 when the root is being watched.
     private let armed = Milestones()
     /// Counts the flushes whose changes are captured.
     let captured = Milestones()
     private let subscription: Subscription
-    /// The directory that was captured last; another one may appear at the path.
-    private let identity = Locked<FileStatus?>(nil)
     /// Whether the root does not exist and the service waits for it.
     private let isAwaited = Atomic(false)
     let control = RootControl()
-    /// Held by the capture in progress.
-    private let turn = Locked(())
     /// The number of the archive's opening that the lock belongs to.
     let archiveNumber = Locked(0)
     let audits = RootAudits()
@@ -68,6 +62,7 @@ final class WatchedRoot: Sendable {
         gaps = RootGaps(of: path, service)
         conduct = Locked((rules, settings))
         largeFiles = LargeFiles(LargeFileRule(settings))
+        captures = RootCaptures(largeFiles)
         readings = LargeFileReadings(largeFiles)
         self.lock = Locked(lock)
         self.lastWatched = lastWatched
@@ -125,7 +120,7 @@ final class WatchedRoot: Sendable {
     /// Moves the lock and the control socket to a reopened archive.
     ///
     /// - Returns: whether the archive was reopened, and so may lack everything captured before.
-    private func moveLock(to opened: WatchedArchive.Opened) -> Bool {
+    func moveLock(to opened: WatchedArchive.Opened) -> Bool {
         let isNew = archiveNumber.withLock { number in
             defer { number = opened.number }
             return number != opened.number
@@ -254,16 +249,16 @@ final class WatchedRoot: Sendable {
     /// Makes the first capture, of everything; if the disk is full, retries once after freeing space.
     private func captureAll() async throws(ArchiverError) -> CaptureResult {
         do throws(ArchiverError) {
-            return try await capture([.subtree(.root)], postpones: false)
+            return try await captures.capture([.subtree(.root)], of: self, postpones: false)
         } catch {
             guard await makesRoom(after: error) else { throw error }
-            return try await capture([.subtree(.root)], postpones: false)
+            return try await captures.capture([.subtree(.root)], of: self, postpones: false)
         }
     }
 
     private func capture(_ batch: ChangeBatch, postpones: Bool) async throws(ArchiverError) {
         let start = ContinuousClock.now
-        let result = try await capture(batch.ranges, postpones: postpones)
+        let result = try await captures.capture(batch.ranges, of: self, postpones: postpones)
         if !batch.polled.isEmpty { watch.polled(found: result.snapshot != nil, took: ContinuousClock.now - start) }
         if let snapshot = result.snapshot { announce(snapshot) }
         reportProblems(result)
@@ -282,87 +277,6 @@ final class WatchedRoot: Sendable {
         while clock.now < end, !service.shouldStop {
             try? await Task.sleep(until: min(end, clock.now + .milliseconds(100)))
         }
-    }
-
-    /// Captures ranges of the root.
-    ///
-    /// - Parameter postpones: whether large files are left for later, each on its own; if false, postponed ones are
-    ///   captured as well.
-    func capture(
-        _ ranges: [PathRange], cause: Cause = .watch, postpones: Bool = true
-    ) async throws(ArchiverError) -> CaptureResult {
-        let (archive, progress) = (service.archive, service.progress)
-        let options = CaptureOptions(cause: cause, exclusions: rules, setsExclusions: true)
-        let upkeep = service.upkeep.withLock { $0 }
-        upkeep?.captures.add(1, ordering: .relaxed)
-        journal.captureBegins()
-        defer {
-            journal.captureStops()
-            upkeep?.captures.subtract(1, ordering: .relaxed)
-        }
-        let ranges = journal.addDeferred(to: ranges)
-        let written = journal.written
-        let start = ContinuousClock.now
-        let result = try await Blocking.run { [self] () throws(ArchiverError) in
-            try facing {
-                progress.reset()
-                let opened = try archive.current()
-                let (archive, ranges) = (opened.archive, moveLock(to: opened) ? [.subtree(.root)] : ranges)
-                let root = try RootDirectory.open(path)
-                try checkIdentity(of: root)
-                var capture = Capture(into: archive.nodes, options, progress: progress)
-                (capture.linkIndex, capture.written, capture.proofs) = (linkIndex, written, proofs)
-                (capture.largeFiles, capture.postponesLargeFiles) = (largeFiles, postpones)
-                capture.lastScan = lastScan.withLock { $0 }
-                let result = try underCaptureLock(in: archive) {
-                    service.options.hooks.underCaptureLock(cause)
-                    // Under the lock, no other capture can add large files to the list.
-                    let waiting = largeFiles.uncaptured
-                    capture.waiting = waiting
-                    let result = try capture.runLocked(
-                        root, postpones ? ranges : ranges.adding(waiting.map { .entry($0) }))
-                    if !postpones { largeFiles.captured(waiting) }
-                    lastScan.withLock { $0 = LastScan(result) }
-                    return result
-                }
-                try service.archive.check(opened)
-                touchLock()
-                return result
-            }
-        }
-        journal.captureEnded(ranges, result, of: cause, at: .now)
-        largeFiles.scanned(postpones ? ranges : [.subtree(.root)], began: start)
-        readings.follow(self)
-        // The snapshot is announced even if this fails.
-        await gaps.enter()
-        return result
-    }
-
-    /// Calls `body` while this process holds the root's capture lock.
-    ///
-    /// After a stop it waits only seconds for a capture by another process. For one by this process, such as an audit's,
-    /// it waits without limit: otherwise the last changes would be lost because of the watcher's own work.
-    ///
-    /// - Throws: `ArchiverError` with the code `locked` if another process keeps the lock; what `body` throws.
-    func underCaptureLock<Result: Sendable>(in archive: Archive, _ body: () throws -> Result) throws -> Result {
-        try turn.withLock { _ in
-            let lock = try RootLock.capturing(path, in: archive.store.layout) { service.mustStop }
-            defer { withExtendedLifetime(lock) {} }
-            return try body()
-        }
-    }
-
-    /// Throws if the root was unmounted and only its empty mount point is left, which is not a new state of the root.
-    func checkIdentity(of root: RootDirectory) throws {
-        let known = identity.withLock { $0 }
-        if let known, !known.isSameObject(as: root.status), known.device != root.status.device {
-            let listed = try Descriptor.open(root.path, O_RDONLY | O_DIRECTORY)
-            if try DirectoryReader.list(listed, path: .root).isEmpty {
-                throw ArchiverError(
-                    .noSuchDirectory, "\(path) is no longer mounted", remedy: "mount it again", path: path)
-            }
-        }
-        identity.withLock { $0 = root.status }
     }
 
     func reportProblems(_ result: CaptureResult) {

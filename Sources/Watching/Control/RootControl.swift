@@ -161,7 +161,7 @@ final class RootControl: Sendable {
             let mark = try await Blocking.run { () throws(ArchiverError) in
                 try facing {
                     let archive = try archive.current().archive
-                    return try root.underCaptureLock(in: archive) {
+                    return try root.captures.underLock(of: root, in: archive) {
                         try Mark(underLock: name, of: path, in: archive)
                     }
                 }
