@@ -52,13 +52,13 @@ import Testing
         try scene.expectAllKept()
         try scene.expectAllKept(scene.rebuild(), "with a new catalogue")
         // Reclaimed snapshots are not shown as forgotten; those in segments that were not worth pruning are.
-        // A child of another test may hold a segment's lock for a moment: that segment is skipped.
-        let isLeftAlone = (result.pruned?.inUse ?? 0) > 0
-        #expect(try isLeftAlone || scene.archive.forgotten().count < result.thinnedForRoom / 2, "\(result)")
+        #expect(try scene.archive.forgotten().count < result.thinnedForRoom, "\(result)")
         // The records of forgetting may have been pruned, too.
         let reasons = try scene.archive.store.catalogue.forgotten().map(\.reason)
         #expect(reasons.allSatisfy { $0 == .room } && reasons.count <= result.thinnedForRoom)
-        #expect(try !scene.archive.maintain().hasChanged, "nothing is left to do")
+        // A child of another test may hold a segment's lock for a moment: that segment is skipped.
+        let isLeftAlone = (result.pruned?.inUse ?? 0) > 0
+        #expect(try isLeftAlone || !scene.archive.maintain().hasChanged, "nothing is left to do")
     }
 
     @Test("under an impossible budget the snapshots that are always kept stay, and status reports the excess")
