@@ -131,7 +131,8 @@ private struct Maintenance {
         if !options.isDryRun { options.willPrune() }
         let pruned = try archive.prune(
             grace: grace, isDryRun: options.isDryRun, isCancelled: isCancelled, progress: progress)
-        if !options.isDryRun { PruneHorizon(archive.store.layout).record(end) }
+        // Skipped segments may hold what was forgotten: the next run tries again.
+        if !options.isDryRun, pruned.inUse == 0 { PruneHorizon(archive.store.layout).record(end) }
         result.pruned = result.pruned.map { $0.followed(by: pruned) } ?? pruned
     }
 

@@ -65,7 +65,7 @@ struct BadDiskTests {
         try work.write("noise", "little")
         _ = try work.capture()
         #expect(try work.run("forget", first, second).status == 0)
-        let watcher = try work.start("watch", work.root.string, "--json", "--time-scale", "100")
+        let watcher = try work.start("watch", work.root.string, "--json")
         _ = try watcher.line { $0.contains(#""watching""#) }
         // The file does not fit, although a part of it would.
         try Data(noise(8_000_000)).write(to: URL(filePath: work.path("noise").string))

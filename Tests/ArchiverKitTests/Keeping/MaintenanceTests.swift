@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import Foundation
+import Glibc
 import SystemPackage
 import TestSupport
 import TestTraits
@@ -127,6 +128,28 @@ import Testing
         #expect(try !scene.archive.maintain(options).hasChanged, "the grace protects it")
         options.isRoomOut = true
         #expect(try scene.archive.maintain(options).hasChanged, "on a full disk it does not")
+        try scene.expectAllKept()
+    }
+
+    @Test("segments that a run skips because they are in use are pruned by the next one")
+    func inUse() throws {
+        var random = SeededGenerator("segments in use")
+        let scene = try PruneScene(segmentBytes: 1 << 20)
+        try write(6, scene, &random)
+        try scene.thin { _ in false }
+        try scene.archive.setBudget(StorageBudget(maxSize: 1))
+        scene.store.releaseWriters()
+        let segment = try #require(scene.segments().keys.first)
+        do {
+            // Another process writes to the segment.
+            let file = try Descriptor.open(segment, O_RDWR)
+            #expect(flock(file.number, LOCK_EX | LOCK_NB) == 0)
+            let result = try scene.archive.maintain(.unattended)
+            #expect(result.pruned?.inUse == 1 && !result.hasChanged, "\(result)")
+        }
+        let result = try scene.archive.maintain(.unattended)
+        #expect(result.pruned?.inUse == 0 && result.hasChanged, "\(result)")
+        #expect(try scene.archive.forgotten().isEmpty)
         try scene.expectAllKept()
     }
 
