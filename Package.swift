@@ -386,9 +386,9 @@ if Context.environment["ARCHIVER_TESTS"] == "optimised" {
     }
 }
 
-// Swift compiles a module again only if one of its declared dependencies changed (swift-package-manager issue 10502). But
-// it also compiles in the layout of types that it sees through them, and an object of the wrong size corrupts memory. So
-// modules and library products declare indirect dependencies too.
+// SwiftPM compiles a module again only if a dependency that it declares has changed (swift-package-manager issue 10502).
+// But the module's code also contains the sizes of types that it sees through these, and an object of the wrong size
+// corrupts memory. So targets and library products declare their indirect dependencies too.
 let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
 var isComplete = false
 while !isComplete {

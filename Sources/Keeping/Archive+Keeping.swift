@@ -205,6 +205,8 @@ public struct PruneResult: Sendable, Hashable {
     public let movedBytes: UInt64
     /// How many segments stay because a process writes to them.
     public let inUse: Int
+    /// The bytes that would be free in those.
+    public let bytesInUse: UInt64
     /// The segments that stay because they are damaged, each as a sentence.
     public let damaged: [String]
 }
@@ -249,7 +251,8 @@ extension Archive {
             return PruneResult(
                 isDryRun: isDryRun, bytesBefore: UInt64(result.bytesBefore), bytesAfter: UInt64(result.bytesAfter),
                 freedBytes: UInt64(result.freedBytes), segments: result.segments, dropped: result.dropped,
-                movedBytes: UInt64(result.movedBytes), inUse: result.inUse, damaged: result.damaged)
+                movedBytes: UInt64(result.movedBytes), inUse: result.inUse,
+                bytesInUse: UInt64(result.bytesInUse), damaged: result.damaged)
         }
     }
 }

@@ -174,6 +174,8 @@ private struct Maintenance {
         guard result.room.isShort || options.isRoomOut, !options.isDryRun else { return }
         let last = result.room.isBudgetSet ? RetentionPolicy.lastStep : 1
         for step in 0...last where result.room.isShort || options.isRoomOut && step <= 1 {
+            // A later run frees what is in segments in use: do not forget more in its place.
+            if step > 0, !options.isRoomOut, result.pruned?.bytesInUse ?? 0 >= result.room.lackingBytes { return }
             let count = step > 0 ? try thin(step: step) : 0
             result.thinnedForRoom += count
             guard try count > 0 || hasForgotten(grace: .zero) else { continue }
@@ -200,7 +202,8 @@ extension PruneResult {
         PruneResult(
             isDryRun: isDryRun, bytesBefore: bytesBefore, bytesAfter: next.bytesAfter,
             freedBytes: freedBytes + next.freedBytes, segments: segments, dropped: dropped + next.dropped,
-            movedBytes: movedBytes + next.movedBytes, inUse: next.inUse, damaged: next.damaged)
+            movedBytes: movedBytes + next.movedBytes, inUse: next.inUse, bytesInUse: next.bytesInUse,
+            damaged: next.damaged)
     }
 }
 

@@ -10,7 +10,7 @@ internal import Roots
 internal import Synchronization
 internal import Threading
 
-/// Maintains an archive while a service runs, on a thread of the lowest priority.
+/// Maintains an archive while a service runs, at the lowest priority unless captures wait for it.
 final class Upkeep: Sendable {
     private let service: WatchService
     private let options: MaintenanceOptions
@@ -121,11 +121,9 @@ final class Upkeep: Sendable {
         }
         guard isFirst else { return }
         defer { state.withLock { $0.isRunning = false } }
+        let run = { @Sendable () throws(ArchiverError) in try self.run(isRoomOut: isRoomOut) }
         do throws(ArchiverError) {
-            report(
-                try await Blocking.runInBackground { () throws(ArchiverError) in
-                    try self.run(isRoomOut: isRoomOut)
-                })
+            report(isRoomOut ? try await Blocking.run(run) : try await Blocking.runInBackground(run))
         } catch {
             report(error)
         }

@@ -20,6 +20,8 @@ package struct Reclaimed: Sendable, Hashable {
     package var movedBytes = 0
     /// Segments skipped because another process was writing to them.
     package var inUse = 0
+    /// Bytes that would be free in those.
+    package var bytesInUse = 0
     /// Segments that stay because of damage; each entry is a sentence.
     package var damaged: [String] = []
 }
@@ -113,7 +115,7 @@ package final class Reclaimer {
             let all = done + victims.reduce(0) { $0 + $1.indexedLength }
             options.onProgress(done, all)
             for segment in batch { left[segment.number] = nil }
-            try reclaim(batch, mark) { [options] bytes in
+            try reclaim(batch, survey, mark) { [options] bytes in
                 done += bytes
                 options.onProgress(done, all)
             }
@@ -176,9 +178,18 @@ package final class Reclaimer {
 
     /// Drops the segments of a batch, all or none: dead chunks in one may depend on dead chunks in another.
     private func reclaim(
-        _ batch: [ListedSegment], _ mark: (inout ChunkSet) throws -> Void, onProgress: (Int) -> Void
+        _ batch: [ListedSegment], _ survey: SegmentSurvey, _ mark: (inout ChunkSet) throws -> Void,
+        onProgress: (Int) -> Void
     ) throws {
-        var victims = try batch.filter { segment throws(StorageError) in try condemn(segment) }
+        var victims: [ListedSegment] = []
+        for segment in batch {
+            if try condemn(segment) {
+                victims.append(segment)
+            } else {
+                result.inUse += 1
+                result.bytesInUse += survey.tally(of: segment.number).freeBytes
+            }
+        }
         do {
             try waitForCommits()
             // Commits may have reused chunks that seemed dead, and a writer that died may have left a snapshot that
@@ -247,10 +258,7 @@ package final class Reclaimer {
     /// - Returns: whether it is condemned; false if another process writes to it.
     private func condemn(_ segment: ListedSegment) throws(StorageError) -> Bool {
         if segment.isSealed { return try catalogue.condemn(segment.number) }
-        guard try store.seal(segment) else {
-            result.inUse += 1
-            return false
-        }
+        guard try store.seal(segment) else { return false }
         return try catalogue.condemn(segment.number)
     }
 
