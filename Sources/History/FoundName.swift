@@ -60,7 +60,7 @@ extension Archive {
     }
 
     private static func namePattern(_ bytes: [UInt8]) throws(ArchiverError) -> NamePattern {
-        if let pattern = NamePattern(bytes) { return pattern }
+        if let pattern = NamePattern(bytes, isAlsoText: true) { return pattern }
         throw ArchiverError(
             .malformedSelector, "'\(String(decoding: bytes, as: UTF8.self))' is not a pattern for names",
             remedy: "use a pattern such as '*.md', 'notes*' or '/docs/**/*.txt'")

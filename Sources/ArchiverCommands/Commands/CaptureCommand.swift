@@ -37,7 +37,8 @@ struct CaptureCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let options = CaptureOptions(
-            label: try label.map { try CaptureCommand.text(ofLabel: $0) }, exclusions: try exclusions.given(),
+            label: try label.map { try CaptureCommand.text(ofLabel: $0) },
+            exclusions: try exclusions.given(for: directories.map(\.path)),
             setsExclusions: exclusions.resetExclusions)
         let archive = try global.openArchive(creating: true)
         var results = [CaptureJSON]()

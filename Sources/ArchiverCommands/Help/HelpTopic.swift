@@ -104,6 +104,9 @@ enum HelpTopic: String, CaseIterable {
           --use-gitignore              also respect .gitignore files
           --cross-file-systems         also capture mounted file systems
 
+        PATTERN may also be a path: ./notes, ~/thesis/notes, or the absolute path. It is stored as /notes, relative to \
+        the root. A pattern that can match nothing is refused.
+
         Options given to 'watch' are remembered for the root until other options are given; --reset-exclusions \
         discards them. 'archiver roots' shows them. Options given to 'capture' are remembered only for a root's first \
         snapshot or with --reset-exclusions; otherwise they apply to that snapshot only.

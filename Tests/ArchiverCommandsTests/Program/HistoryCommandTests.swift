@@ -199,4 +199,32 @@ struct HistoryCommandTests {
         #expect([0, 1, 2].contains(outcome.status), "\(outcome.errorText)")
         #expect(outcome.status != 0 || outcome.lines.count > 1, "\(outcome.errorText)")
     }
+
+    @Test("find takes a name with brackets as a pattern and as plain text")
+    func brackets() throws {
+        let work = try Workplace()
+        for name in ["[abc].txt", "[.txt", "some[dir]/x", "b"] { try work.write(name, "1") }
+        _ = try work.capture()
+        func found(_ pattern: String) throws -> [String] {
+            try run(work, "find", pattern).lines.map { String($0.prefix { $0 != "\t" }) }
+        }
+        #expect(try found("[abc]") == ["[abc].txt", "b"])
+        #expect(try found("[.txt") == ["[.txt"])
+        #expect(try found("some[dir]") == ["some[dir]"])
+        #expect(try found("\\[abc\\]*") == ["[abc].txt"])
+    }
+
+    @Test("a path that has another name in the wanted snapshot is named as it was called then")
+    func calledBefore() throws {
+        let (work, ids) = try HistoryCommandTests.story()
+        let first = String(ids[0].prefix(8))
+        for command in [["cat", "\(first):book/first.md"], ["restore", first, "book/first.md"]] {
+            let outcome = try work.run(command + ["--root", work.root.string])
+            #expect(outcome.status == 1)
+            #expect(
+                outcome.errorText.contains(
+                    "holds no book/first.md: it was called book/one.md then — write \(first):book/one.md"),
+                "\(outcome.errorText)")
+        }
+    }
 }
