@@ -156,7 +156,7 @@ final class Connection {
 
     func send(_ text: String) throws {
         let bytes = Array(text.utf8)
-        guard Glibc.send(socket, bytes, bytes.count, CInt(MSG_NOSIGNAL.rawValue)) == bytes.count else {
+        guard Glibc.send(socket, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count else {
             throw Errno(rawValue: errno)
         }
     }

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import SystemPackage
 import TestTraits
 import Testing
 
