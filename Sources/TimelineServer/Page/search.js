@@ -113,6 +113,7 @@ export class Search {
         if (found.end) {
           if (found.error) end(found.error.message);
           else end(count ? counted(count, "result") + (found.isTruncated ? ", and more" : "") : "nothing found");
+          if (found.damaged) end(`${group.count.textContent}; ${counted(found.damaged, kind === "names" ? "snapshot" : "file")} cannot be read`);
           return;
         }
         count += 1;

@@ -62,6 +62,8 @@ struct SearchRoutes {
         var end = true
         let count: Int
         let isTruncated: Bool
+        /// How many snapshots (for names) or files (for lines) are damaged, so that there may be more results.
+        let damaged: Int
     }
 
     private struct Failed: Encodable {
@@ -99,7 +101,7 @@ struct SearchRoutes {
         ) { found in
             results.add(Name(found, pins))
         }
-        results.finish()
+        results.finish(damaged: try context.archive.damagedHistory(of: root).count)
     }
 
     private struct Line: Encodable {
@@ -124,13 +126,13 @@ struct SearchRoutes {
     private func lines(_ text: String, _ root: ArchivedRoot, _ search: Search) throws(ArchiverError) {
         let pins = try context.pins()
         var results = Results(search)
-        _ = try context.archive.forEachLine(
+        let damaged = try context.archive.forEachLine(
             matching: LineQuery(Array(text.utf8), isLiteral: true, ignoresCase: true), in: root,
             isCancelled: { search.ending != nil }
         ) { found in
             results.add(Line(found, pins))
         }
-        results.finish()
+        results.finish(damaged: damaged.count)
     }
 
     /// Counts the results of a search and sends them.
@@ -156,6 +158,8 @@ struct SearchRoutes {
             return search.ending == nil
         }
 
-        func finish() { search.send(Ended(count: count, isTruncated: isTruncated)) }
+        func finish(damaged: Int) {
+            search.send(Ended(count: count, isTruncated: isTruncated, damaged: damaged))
+        }
     }
 }
