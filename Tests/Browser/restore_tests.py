@@ -131,6 +131,7 @@ class DeletedTests(PageCase):
         self.browser.press("r")
         self.assertNotIn("Nothing to do", self.wait_for_plan())
         self.browser.press(ENTER)
+        wait_for("no dialog", lambda: not self.browser.texts("dialog"))
         self.browser.wait_for_text("#message", "Restored")
 
     def test_every_row_of_deleted_is_restored(self):
@@ -138,9 +139,9 @@ class DeletedTests(PageCase):
         before = contents(self.scene.root)
         self.remove_much()
         self.browser.run("document.getElementById('filter-deleted').click()")
-        rows = wait_for("the deleted entries", lambda: len(found := self.rows()) > 5 and found)
+        rows = wait_for("the deleted entries", lambda: (found := self.rows()) and all("deleted" in row[0] for row in found) and found)
         for name in ("folder", "twice.txt", "link.txt", "kind", "c.txt", "hostile", "todo.txt"):
-            self.assertTrue(any(label.startswith(name) for label, _ in rows), name)
+            self.assertTrue(any(label.startswith(name) for label, _ in rows), (name, rows))
         while rows:
             self.browser.run("document.querySelector('#tree [role=treeitem]').click()")
             name = rows[0][0].split(",")[0]
@@ -157,10 +158,11 @@ class DeletedTests(PageCase):
         restored = []
         while True:
             self.browser.press("/", ".txt", ENTER)
-            wait_for("the names", lambda: "result" in self.browser.text("#results section .muted"))
+            self.browser.wait_for_text("#results section .muted", "result")
             found = self.browser.run("""
                 const rows = [...document.querySelectorAll('#results section:first-child button.result')];
                 const row = rows.find((row) => row.querySelector('.when.removed'));
+                row?.focus();
                 row?.click();
                 return row ? row.querySelector('.where').textContent : null""")
             if not found:

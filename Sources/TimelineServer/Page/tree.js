@@ -22,6 +22,8 @@ export class Tree extends EventTarget {
   #page;
   #folders;
   #rows = [];
+  /** The moments that the rows belong to. */
+  #moments = "";
   #list;
   #request = null;
   #box = byId("tree");
@@ -97,6 +99,7 @@ export class Tree extends EventTarget {
       if (this.filter === "deleted") {
         this.#show(await this.#folders.deleted(position.root, signal));
       }
+      this.#moments = `${b} ${a}`;
       this.#follow();
     } catch (error) {
       if (!isAborted(error)) this.#show([{ level: 1, note: error.message }]);
@@ -146,7 +149,9 @@ export class Tree extends EventTarget {
     const index = this.#indexOfItem();
     this.#list.update(this.#rows.length, index);
     this.#list.reveal(index);
-    if (index >= 0 && this.filter !== "deleted") {
+    // Until the rows of another moment are loaded, the old ones say nothing about the item.
+    const isCurrent = this.#moments === `${this.#page.position.b?.id} ${this.#page.position.aID}`;
+    if (index >= 0 && this.filter !== "deleted" && isCurrent) {
       const found = this.#rows[index].item;
       if (found.change !== item.change || found.content !== item.content) this.#page.position.go({ item: found });
     }
