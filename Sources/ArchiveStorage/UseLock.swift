@@ -53,9 +53,12 @@ final class UseLock: Sendable {
     static func exclusive(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
         let lock = try UseLock(layout)
         guard try lock.tryExclude() else {
+            let users = KernelLocks.holders(of: lock.path)
             throw StorageError(
-                .inUse, layout.directory, "the archive \(layout.directory) is in use by another archiver",
-                remedy: "stop 'archiver watch' and other archiver commands first")
+                .inUse, layout.directory,
+                "the archive \(layout.directory) is in use by "
+                    + (users.isEmpty ? "another process" : users.joined(separator: " and by ")),
+                remedy: "end all processes that use it first")
         }
         return lock
     }

@@ -58,7 +58,7 @@ struct DeletedCommand: ParsableCommand {
             for deleted in found {
                 try console.output.line(
                     TextTable.plain([
-                        deleted.deletion.time.rfc3339, deleted.last.id.short, deleted.kind.word, "\(deleted.size)",
+                        deleted.deletedIn.time.rfc3339, deleted.lastIn.id.short, deleted.kind.word, "\(deleted.size)",
                         "\(deleted.contained)", Escaping.text(deleted.path),
                     ]))
             }
@@ -73,7 +73,7 @@ struct DeletedCommand: ParsableCommand {
             let isDirectory = deleted.kind == .directory
             let more = deleted.contained > 0 ? "/ (with \(deleted.contained) in it)" : "/"
             table.add([
-                LocalTime.text(deleted.deletion.time), deleted.last.id.short,
+                LocalTime.text(deleted.deletedIn.time), deleted.lastIn.id.short,
                 isDirectory ? "" : ByteCount.text(deleted.size),
                 Escaping.text(deleted.path) + (isDirectory ? more : ""),
             ])
@@ -89,12 +89,12 @@ struct DeletedCommand: ParsableCommand {
         var worst: ExitStatus?
         for deleted in found.reversed() {
             let options = RestoreOptions(
-                path: deleted.path, root: try history.context.place(of: deleted.last),
+                path: deleted.path, root: try history.context.place(of: deleted.lastIn),
                 interruption: interruption)
-            let result = try history.archive.restore(deleted.last, options)
+            let result = try history.archive.restore(deleted.lastIn, options)
             if let status = ExitStatus(result), status == .interrupted { throw status }
             if !console.isJSON {
-                try console.output.line("restored \(Escaping.text(deleted.path)) from \(deleted.last.name)")
+                try console.output.line("restored \(Escaping.text(deleted.path)) from \(deleted.lastIn.name)")
             }
             console.warn(result)
             worst = ExitStatus(result) ?? worst
@@ -113,8 +113,8 @@ struct DeletedPathJSON: Encodable {
         try object.encode(deleted.kind.word, forKey: "kind")
         if deleted.kind == .file { try object.encode(deleted.size, forKey: "size") }
         try object.encode(deleted.contained, forKey: "contained")
-        try object.encode(deleted.deletion.time, forKey: "time")
-        try object.encode(deleted.deletion.id.hex, forKey: "deletedIn")
-        try object.encode(deleted.last.id.hex, forKey: "lastIn")
+        try object.encode(deleted.deletedIn.time, forKey: "time")
+        try object.encode(deleted.deletedIn.id.hex, forKey: "deletedIn")
+        try object.encode(deleted.lastIn.id.hex, forKey: "lastIn")
     }
 }

@@ -16,9 +16,9 @@ struct PurgeCommand: ParsableCommand {
             such data and the catalogue are rewritten, then every byte is verified, and a certificate is written into \
             the archive. The files cannot be brought back. Copies of the archive elsewhere still have them.
 
-            During the purge, no other process may use the archive: stop 'archiver watch' first. The directory itself \
-            is not changed: remove or exclude the files, or the next capture stores them again. After an interruption, \
-            run the command again to finish the job.
+            During the purge, no other process may use the archive: end 'archiver watch' and 'archiver browse' first. \
+            The directory itself is not changed: remove or exclude the files, or the next capture stores them again. \
+            After an interruption, run the command again to finish the job.
 
             Examples:
               archiver purge secrets.env --dry-run

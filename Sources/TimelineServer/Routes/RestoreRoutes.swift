@@ -143,7 +143,7 @@ struct RestoreRoutes {
         guard let plan = plans.remove(name) else {
             throw Refusal.notFound("the plan has expired; plan again")
         }
-        let present = try await Blocking.run { try RestorePlan(plan.snapshot, plan.paths, in: context.archive) }
+        let present = try await context.run { try RestorePlan(plan.snapshot, plan.paths, in: context.archive) }
         guard present.digest == plan.digest else {
             let refusal = Refusal(409, "changed", "the directory has changed since; here is a new plan")
             let conflict = Conflict(

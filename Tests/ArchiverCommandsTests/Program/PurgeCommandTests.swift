@@ -49,15 +49,22 @@ struct PurgeCommandTests {
         #expect(again.status == 1 && again.errorText.contains("archiver find"), "\(again.errorText)")
     }
 
-    @Test("purge is refused while a watcher runs; files that still exist are named")
+    @Test("purge is refused while a watcher or a page runs, and names them; files that still exist are named")
     func watched() throws {
         try place.write("secrets.env", "PASSWORD=hunter2\n")
         let watcher = try place.start("watch", place.root.string)
         _ = try watcher.line { $0.contains("  watching ") }
+        let page = try place.start("browse", place.root.string, "--no-open")
+        _ = try page.line { $0.contains("#token=") }
         let refused = try run("secrets.env", "--yes")
-        #expect(refused.status == 11 && refused.errorText.contains("archiver watch"), "\(refused.errorText)")
+        #expect(refused.status == 11, "\(refused.errorText)")
+        for user in ["archiver watch (process ", "archiver browse (process "] {
+            #expect(refused.errorText.contains(user), "\(refused.errorText)")
+        }
         watcher.send(SIGTERM)
         #expect(try watcher.finish().status == 0)
+        page.send(SIGTERM)
+        #expect(try page.finish().status == 130)
         let outcome = try run("--pattern", "*.env", "--yes")
         #expect(outcome.status == 0 && outcome.errorText.contains("still exists"), "\(outcome.errorText)")
     }
