@@ -55,7 +55,7 @@ public struct ArchiveRoom: Sendable, Hashable {
     }
 
     /// Whether the file system is practically full: the space of forgotten snapshots is freed immediately.
-    var isDiskFull: Bool { freeBytes - min(reservedBytes, freeBytes) < min(totalBytes / 64, ArchiveRoom.leastBytes) }
+    var isDiskFull: Bool { freeBytes - min(reservedBytes, freeBytes) < min(totalBytes / 16, ArchiveRoom.leastBytes) }
 
     /// Whether the archive is so close to its limits that snapshots will soon be forgotten.
     public var isAlmostShort: Bool {

@@ -25,7 +25,7 @@ public struct RoomPlan: Sendable, Hashable {
         }
 
         private static func text(_ bytes: UInt64) -> String {
-            bytes < 1 << 20 ? "\((bytes + 1023) >> 10) KiB" : "\((bytes + (1 << 19)) >> 20) MiB"
+            bytes < 1 << 20 ? "\((bytes + 512) >> 10) KiB" : "\((bytes + (1 << 19)) >> 20) MiB"
         }
     }
 
@@ -231,7 +231,7 @@ struct RoomPlanning {
         }
         if !plan.isReachable {
             let kept = room.usedBytes - min(room.usedBytes, freeable)
-            for file in survey.largest where file.bytes > kept / 20 {
+            for (index, file) in survey.largest.enumerated() where index == 0 || file.bytes > kept / 20 {
                 guard let root = always.roots[file.snapshot], let why = always.reasons[file.snapshot] else { continue }
                 plan.causes.append(
                     .file(

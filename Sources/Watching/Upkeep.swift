@@ -28,6 +28,7 @@ final class Upkeep: Sendable {
         /// What was reported last, so that it is not repeated.
         var reportedError: String?
         var reportedShort = false
+        var reportedAlmostShort = false
     }
 
     /// How often maintenance runs, and how long after the start it first does.
@@ -171,8 +172,13 @@ final class Upkeep: Sendable {
 
     private func report(_ result: MaintenanceResult) {
         let isNews = state.withLock { state in
-            defer { (state.reportedError, state.reportedShort) = (nil, result.isShort) }
+            let isAlmostShort = result.room.isAlmostShort
+            defer {
+                (state.reportedError, state.reportedShort) = (nil, result.isShort)
+                state.reportedAlmostShort = isAlmostShort
+            }
             return result.hasChanged || result.isShort && !state.reportedShort
+                || isAlmostShort && !state.reportedAlmostShort
         }
         if isNews { service.report(.maintained(result)) }
     }

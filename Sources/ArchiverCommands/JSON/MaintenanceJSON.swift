@@ -29,6 +29,7 @@ struct MaintenanceJSON: Encodable {
         try object.encode(pruned?.damaged ?? [], forKey: "damaged")
         try object.encode(result.room.usedBytes, forKey: "usedBytes")
         try object.encode(result.room.lackingBytes, forKey: "lackingBytes")
+        try object.encode(result.room.isAlmostShort, forKey: "isCloseToLimits")
         try object.encode(result.plan?.waitingBytes ?? 0, forKey: "waitingBytes")
         try object.encode(result.plan?.waitingUntil, forKey: "waitingUntil")
         try object.encode(result.plan?.isReachable ?? true, forKey: "limitsCanBeReached")

@@ -6,7 +6,10 @@ internal import ArchiverKit
 enum MaintenanceText {
     /// "forgot 12 snapshots by the policy; reclaimed 1.2 GiB: 6.1 GiB before, 4.9 GiB after".
     static func text(_ result: MaintenanceResult, isDryRun: Bool = false) -> String {
-        let parts = [forgotten(result, isDryRun), result.pruned.map(freed)].compactMap { $0 }
+        let warning =
+            result.room.isAlmostShort
+            ? "the archive is close to its limits: soon old snapshots will be forgotten to make room" : nil
+        let parts = [forgotten(result, isDryRun), result.pruned.map(freed), warning].compactMap { $0 }
         return parts.isEmpty ? "nothing to reclaim" : parts.joined(separator: "; ")
     }
 
