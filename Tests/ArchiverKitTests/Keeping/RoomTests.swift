@@ -215,10 +215,21 @@ import Testing
     func stoppedHolder() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path.appending("lock")
-        let lock = try FileLock.exclusive(path)
-        #expect(KernelLocks.holders(of: path) == [getpid()])
-        #expect(KernelLocks.stoppedHolder(of: path) == nil)
-        withExtendedLifetime(lock) {}
+        do {
+            let lock = try FileLock.exclusive(path)
+            #expect(KernelLocks.holders(of: path) == [getpid()])
+            #expect(KernelLocks.stoppedHolder(of: path) == nil)
+            withExtendedLifetime(lock) {}
+        }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["flock", "--no-fork", path.string, "sh", "-c", "kill -STOP $$"]
+        try process.run()
+        var status = siginfo_t()
+        #expect(waitid(P_PID, id_t(process.processIdentifier), &status, WSTOPPED | WNOWAIT) == 0)
+        #expect(KernelLocks.stoppedHolder(of: path)?.process == process.processIdentifier)
+        kill(process.processIdentifier, SIGCONT)
+        process.waitUntilExit()
     }
 
     // MARK: Models
