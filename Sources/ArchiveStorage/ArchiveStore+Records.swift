@@ -31,7 +31,18 @@ extension ArchiveStore {
     }
 
     /// Enters records, at least one, in one commit.
+    ///
+    /// On a full disk, they take the place of the ballast.
     func enter<Record: ArchiveRecord>(_ records: [(record: Record, listed: any ListedRecord)]) throws(StorageError) {
+        do { try append(records) } catch  where error.code == .noSpace {
+            guard Ballast(layout).release() else { throw error }
+            try append(records)
+        }
+    }
+
+    private func append<Record: ArchiveRecord>(
+        _ records: [(record: Record, listed: any ListedRecord)]
+    ) throws(StorageError) {
         let writer = try beginCommit()
         do throws(StorageError) {
             var blocks: [EncodedBlock] = []
@@ -59,7 +70,7 @@ extension ArchiveStore {
     /// - Throws: `StorageError`, also if the record cannot be read.
     package func isListed(_ id: ChunkID, _ kind: ChunkKind) throws(StorageError) -> Bool? {
         guard let known = RecordKind.all.first(where: { $0.kind == kind }) else { return nil }
-        let record = try known.read(self, FoundRecord(kind: kind, id: id, offset: 0, blockLength: 0))
+        let record = try known.read(self, FoundRecord(kind: kind, id: id, offset: 0, ownBytes: 0))
         return try catalogue.read { db in try record.isListed(in: db) }
     }
 
@@ -142,10 +153,14 @@ extension ArchiveStore {
     package func enter(_ policy: PolicyRecord) throws(StorageError) { try enter(plain: policy) }
 
     /// Forgets snapshots and states in one commit: they are no longer listed, but their bytes stay.
-    package func forget(_ records: Set<ChunkID>, reason: ForgettingReason = .asked) throws(StorageError) {
+    ///
+    /// - Parameter time: when they are forgotten, unless an earlier statement about one of them has a later time.
+    package func forget(
+        _ records: Set<ChunkID>, reason: ForgettingReason = .asked, at time: Timestamp = .now
+    ) throws(StorageError) {
         if records.isEmpty { return }
         var statements: [(record: ForgottenRecords, listed: any ListedRecord)] = []
-        for record in ForgottenRecords.splitting(records, at: try timeAfter(records), reason: reason) {
+        for record in ForgottenRecords.splitting(records, at: try self.time(time, after: records), reason: reason) {
             statements.append((record, record))
         }
         try enter(statements)
@@ -155,16 +170,16 @@ extension ArchiveStore {
     package func unforget(_ records: Set<ChunkID>) throws(StorageError) {
         if records.isEmpty { return }
         var statements: [(record: UnforgottenRecords, listed: any ListedRecord)] = []
-        for record in UnforgottenRecords.splitting(records, at: try timeAfter(records)) {
+        for record in UnforgottenRecords.splitting(records, at: try time(.now, after: records)) {
             statements.append((record, try listedAgain(record)))
         }
         try enter(statements)
     }
 
-    /// Now, or just after the last statement about these records: the latest statement counts, even if the clock was
+    /// `time`, or just after the last statement about these records: the latest statement counts, even if the clock was
     /// set back.
-    private func timeAfter(_ records: Set<ChunkID>) throws(StorageError) -> Timestamp {
-        var time = Timestamp.now
+    private func time(_ time: Timestamp, after records: Set<ChunkID>) throws(StorageError) -> Timestamp {
+        var time = time
         for id in records {
             if let earlier = try catalogue.timeOfForgetting(id) { time = max(time, earlier.advanced(byNanoseconds: 1)) }
         }

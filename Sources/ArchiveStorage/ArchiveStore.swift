@@ -26,6 +26,8 @@ package final class ArchiveStore: Sendable {
     private let lock: UseLock?
     /// Segments that this process has locked and that no commit uses now.
     private let idleWriters = Locked<[SegmentWriter]>([])
+    /// The numbers of segments that this object no longer appends to.
+    private let retiredSegments = Locked<Set<Int64>>([])
     private let openEpochs = Locked<Epochs?>(nil)
     private let found = Locked<[ArchiveFinding]>([])
     /// What opening the archive found, and the damage known from before.
@@ -82,7 +84,13 @@ package final class ArchiveStore: Sendable {
             defer { withExtendedLifetime(opening) {} }
             return try openForWriting(place, manifest, isNew: isNew)
         } catch  where error.code == .noSpace {
-            return try openForReading(place, manifest, error)
+            let ballast = Ballast(place.layout)
+            let bytes = ballast.bytes
+            guard ballast.release() else { return try openForReading(place, manifest, error) }
+            defer { ballast.reserve(bytes / 2) }
+            do { return try openForWriting(place, manifest, isNew: isNew) } catch  where error.code == .noSpace {
+                return try openForReading(place, manifest, error)
+            }
         }
     }
 
@@ -90,6 +98,8 @@ package final class ArchiveStore: Sendable {
         _ place: ArchivePlace, _ manifest: ArchiveManifest, isNew: Bool
     ) throws(StorageError) -> ArchiveStore {
         let lock = try UseLock.shared(place.layout)
+        let ballast = Ballast(place.layout)
+        if ballast.bytes == 0 { ballast.reserveIfThereIsRoom() }
         do {
             return try open(place, manifest, lock, isNew: isNew).store
         } catch  where error.code == .damaged && error.path == place.layout.catalogue {
@@ -278,14 +288,28 @@ package final class ArchiveStore: Sendable {
         idleWriters.withLock { $0 = [] }
     }
 
+    /// From now on this object appends to no segment that exists already: a reclaimer can seal and drop them all.
+    ///
+    /// Running commits release theirs when they end.
+    package func retireSegments() throws(StorageError) {
+        let open = try catalogue.segments().filter { !$0.isSealed }.map(\.number)
+        retiredSegments.withLock { $0 = Set(open) }
+        releaseWriters()
+    }
+
+    /// Ends `retireSegments`.
+    package func continueSegments() { retiredSegments.withLock { $0 = [] } }
+
     func release(_ writer: SegmentWriter) {
-        guard !writer.isFull, !writer.isLost else { return }
+        guard !writer.isFull, !writer.isLost, !retiredSegments.withLock({ $0.contains(writer.listed.number) })
+        else { return }
         idleWriters.withLock { $0.append(writer) }
     }
 
     /// Takes over the newest segment that has room and no writer.
     private func takeOverSegment() throws(StorageError) -> SegmentWriter? {
-        for row in try catalogue.segments().reversed() where !row.isSealed {
+        let retired = retiredSegments.withLock { $0 }
+        for row in try catalogue.segments().reversed() where !row.isSealed && !retired.contains(row.number) {
             guard let segment = try? open(row, writable: true), try segment.bytes.tryLock() else { continue }
             // Another process may have written since the catalogue was read.
             guard let current = try catalogue.segment(row.number), !current.isSealed,

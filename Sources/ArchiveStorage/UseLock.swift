@@ -32,13 +32,32 @@ final class UseLock: Sendable {
     ///
     /// Everyone who may create something acquires it before `shared`, so the second process finds what the first has
     /// created.
+    ///
+    /// - Throws: `StorageError` with the code `inUse` if a suspended process holds it.
     static func opening(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
         let lock = try UseLock(layout, "open.lock")
-        if retryingInterrupts({ flock(lock.descriptor.number, LOCK_EX) }) != 0 {
-            throw StorageError(FileError("lock", lock.path, .current))
+        var (end, pause) = (ContinuousClock.now + patience, leastPause)
+        while retryingInterrupts({ flock(lock.descriptor.number, LOCK_EX | LOCK_NB) }) != 0 {
+            let code = Errno.current
+            guard code == .wouldBlock else { throw StorageError(FileError("lock", lock.path, code)) }
+            usleep(pause)
+            pause = min(2 * pause, mostPause)
+            guard .now > end else { continue }
+            if let holder = KernelLocks.stoppedHolder(of: lock.path) {
+                throw StorageError(
+                    .inUse, layout.directory,
+                    "process \(holder.process) (\(holder.command)) was suspended while it was opening the archive "
+                        + "\(layout.directory)", remedy: "continue that process (kill -CONT), or end it")
+            }
+            end = .now + patience
         }
         return lock
     }
+
+    /// How long a suspended process may keep others waiting, and the microseconds between two attempts.
+    private static let patience: Duration = .seconds(5)
+    private static let leastPause: UInt32 = 200
+    private static let mostPause: UInt32 = 10_000
 
     /// Acquires the lock shared; waits while another process holds it exclusively.
     static func shared(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
@@ -53,7 +72,7 @@ final class UseLock: Sendable {
     static func exclusive(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
         let lock = try UseLock(layout)
         guard try lock.tryExclude() else {
-            let users = KernelLocks.holders(of: lock.path)
+            let users = KernelLocks.holders(of: lock.path).map { "\($0.command) (process \($0.process))" }
             throw StorageError(
                 .inUse, layout.directory,
                 "the archive \(layout.directory) is in use by "

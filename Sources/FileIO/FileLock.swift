@@ -60,7 +60,10 @@ package struct FileLock: ~Copyable, Sendable {
         let file = try Descriptor.openFile(path, O_RDWR | O_CREAT, permissions: 0o600)
         guard try lock(file, operation, path) else { return nil }
         try file.truncate(to: 0, path: path)
-        try file.write(LockHolder.current.text, path: path)
+        do { try file.write(LockHolder.current.text, path: path) } catch {
+            // The name is only for messages: a full disk must not prevent the lock.
+            guard error.code == .noSpace || error.code == .diskQuotaExceeded else { throw error }
+        }
         return FileLock(file: file)
     }
 

@@ -10,22 +10,25 @@ package enum KernelLocks {
     /// listed.
     package static func count(of path: FilePath) -> Int { processes(with: path).count }
 
-    /// The other processes that hold such locks, each as "archiver watch (process 1234)".
-    ///
-    /// The same hint; empty if the system does not show them.
-    package static func holders(of path: FilePath) -> [String] {
-        Set(processes(with: path)).subtracting([getpid()]).sorted().compactMap { id in
-            let file = FilePath("/proc/\(id)/cmdline")
-            guard let bytes = try? Descriptor.open(file, O_RDONLY).readToEnd(limit: byteLimit, path: file) else {
-                return nil
-            }
-            let words = bytes.split(separator: 0).prefix(2).map { String(decoding: $0, as: UTF8.self) }
-            guard let program = words.first?.split(separator: "/").last else { return nil }
-            return ([String(program)] + words.dropFirst()).joined(separator: " ") + " (process \(id))"
+    /// The other processes that hold such locks, with their commands; the same hint.
+    package static func holders(of path: FilePath) -> [LockHolder] {
+        Set(processes(with: path)).subtracting([getpid(), 0]).sorted().compactMap { process in
+            guard let text = read(FilePath("/proc/\(process)/cmdline")) else { return nil }
+            return LockHolder(process: process, command: text.split(separator: "\0").joined(separator: " "))
         }
     }
 
-    /// The ids of the processes that hold locks, one for each lock.
+    /// A holder that is suspended, as by Ctrl-Z or a debugger; nil if all others run.
+    package static func stoppedHolder(of path: FilePath) -> LockHolder? {
+        holders(of: path).first { holder in
+            guard let text = read(FilePath("/proc/\(holder.process)/stat")), let end = text.lastIndex(of: ")") else {
+                return false
+            }
+            return text[end...].split(separator: " ").dropFirst().first?.lowercased() == "t"
+        }
+    }
+
+    /// The ids of the processes with such locks, one for each lock; 0 for a process of another PID namespace.
     private static func processes(with path: FilePath) -> [pid_t] {
         guard let inode = try? FileIdentity.find(path)?.inode,
             let bytes = try? Descriptor.open(list, O_RDONLY).readToEnd(limit: byteLimit, path: list)
@@ -36,7 +39,13 @@ package enum KernelLocks {
             guard words.count >= 6, words[1] == "FLOCK", words[5].split(separator: ":").last == "\(inode)" else {
                 return nil
             }
-            return pid_t(words[4])
+            return max(0, pid_t(words[4]) ?? 0)
+        }
+    }
+
+    private static func read(_ path: FilePath) -> String? {
+        (try? Descriptor.open(path, O_RDONLY).readToEnd(limit: LockHolder.byteLimit, path: path)).map {
+            String(decoding: $0, as: UTF8.self)
         }
     }
 

@@ -114,8 +114,8 @@ public struct ThinningOptions: Sendable {
     public var isDryRun: Bool
     /// Whether nobody asked for this run: then it fails if it would forget implausibly many snapshots.
     public var isUnattended: Bool
-    /// How far to narrow the policies because room is short; 0 for not at all.
-    var step = 0
+    /// The instant that ages are measured at; nil for now.
+    var now: Timestamp?
 
     public init(
         root: ArchivedRoot? = nil, policy: RetentionPolicy? = nil, isDryRun: Bool = false,
@@ -138,20 +138,18 @@ extension Archive {
     public func thin(_ options: ThinningOptions = ThinningOptions()) throws(ArchiverError) -> [ThinningPlan] {
         try whileKeeping {
             let clock = ThinningClock(in: store.layout)
-            let isForRoom = options.step > 0
-            let now = options.isUnattended ? clock.now() : .now
+            let now = options.now ?? (options.isUnattended ? clock.now() : .now)
             var plans: [ThinningPlan] = []
             for listed in try store.catalogue.roots() {
                 let root = ArchivedRoot(listed)
                 if let only = options.root, only != root { continue }
-                var policy = try policy(of: root, options)
-                if isForRoom { policy = policy.narrowed(step: options.step) }
+                let policy = try policy(of: root, options)
                 if policy == .everything { continue }
                 plans.append(try plan(root, listed.number, policy, now: now))
             }
             if options.isDryRun { return plans }
-            if options.isUnattended, !isForRoom { try clock.check(plans) }
-            try store.forget(Set(plans.flatMap(\.going).map(\.id.chunk)), reason: isForRoom ? .room : .policy)
+            if options.isUnattended { try clock.check(plans) }
+            try store.forget(Set(plans.flatMap(\.going).map(\.id.chunk)), reason: .policy, at: options.now ?? .now)
             clock.record(now)
             return plans
         }
@@ -169,6 +167,14 @@ extension Archive {
     func plan(
         _ root: ArchivedRoot, _ number: Int64, _ policy: RetentionPolicy, now: Timestamp
     ) throws -> ThinningPlan {
+        let (rows, circumstances) = try thinningFacts(root: number, now: now)
+        return ThinningPlan(root, policy, rows, circumstances)
+    }
+
+    /// Returns the facts that decide which snapshots of a root stay.
+    func thinningFacts(
+        root number: Int64, now: Timestamp
+    ) throws -> (rows: [ThinningRow], circumstances: ThinningPlan.Circumstances) {
         try indexHistory(root: number)
         var circumstances = ThinningPlan.Circumstances(now: now)
         circumstances.pinned = Set(try store.catalogue.pins().values.filter { $0.holds(at: now) }.map(\.target))
@@ -179,7 +185,7 @@ extension Archive {
         }
         circumstances.lifetimes = try store.catalogue.lifetimesOfRemovedFiles(root: number)
         circumstances.unknown = Set(try store.catalogue.damagedHistory(root: number).map(\.id))
-        return ThinningPlan(root, policy, try store.catalogue.thinningRows(root: number), circumstances)
+        return (try store.catalogue.thinningRows(root: number), circumstances)
     }
 }
 
@@ -207,6 +213,8 @@ public struct PruneResult: Sendable, Hashable {
     public let inUse: Int
     /// The bytes that would be free in those.
     public let bytesInUse: UInt64
+    /// The suspended process that kept segments from being freed, with its command; nil if there was none.
+    public let waitedFor: String?
     /// The segments that stay because they are damaged, each as a sentence.
     public let damaged: [String]
 }
@@ -214,6 +222,9 @@ public struct PruneResult: Sendable, Hashable {
 extension Archive {
     /// How long forgotten snapshots stay by default: a week.
     public static var defaultGrace: Duration { .seconds(7 * 86_400) }
+
+    /// How long snapshots that were forgotten because room was short stay, unless the disk is full: a day.
+    public static var graceForRoom: Duration { .seconds(86_400) }
 
     /// Frees the space of forgotten snapshots and saved states.
     ///
@@ -232,9 +243,24 @@ extension Archive {
         isCancelled: @escaping @Sendable () -> Bool = { false },
         progress: OperationProgress? = nil
     ) throws(ArchiverError) -> PruneResult {
+        try prune(
+            protecting: ForgottenSpan(grace: grace), isDryRun: isDryRun, isCancelled: isCancelled, progress: progress)
+    }
+
+    /// Frees the space of forgotten snapshots and saved states that are not protected.
+    ///
+    /// - Parameters:
+    ///   - left: snapshots that a dry run treats as forgotten.
+    ///   - goalBytes: the bytes to free if possible: then a little dead space is worthwhile, too.
+    func prune(
+        protecting protected: ForgottenSpan, without left: Set<ChunkID> = [], goalBytes: UInt64 = 0, isDryRun: Bool,
+        isCancelled: @escaping @Sendable () -> Bool = { false },
+        progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> PruneResult {
         try facing {
             var options = Reclaimer.Options()
             options.isDryRun = isDryRun
+            options.goalBytes = Int(clamping: goalBytes)
             options.isCancelled = isCancelled
             options.onProgress = { done, all in
                 progress?.expect(entries: nil, bytes: UInt64(all))
@@ -242,17 +268,15 @@ extension Archive {
             }
             let reclaimer = try Reclaimer(store, options)
             var mark = LiveMark(store, progress, isCancelled: isCancelled, pause: reclaimer.pause)
-            let since =
-                grace > .zero
-                ? Timestamp(seconds: Timestamp.now.seconds - grace.components.seconds) : Timestamp(seconds: .max)
             let result = try reclaimer.run { live in
-                try mark.run(forgottenSince: since) { live.insert($0) }
+                try mark.run(protecting: protected, without: left) { live.insert($0) }
             }
             return PruneResult(
                 isDryRun: isDryRun, bytesBefore: UInt64(result.bytesBefore), bytesAfter: UInt64(result.bytesAfter),
                 freedBytes: UInt64(result.freedBytes), segments: result.segments, dropped: result.dropped,
                 movedBytes: UInt64(result.movedBytes), inUse: result.inUse,
-                bytesInUse: UInt64(result.bytesInUse), damaged: result.damaged)
+                bytesInUse: UInt64(result.bytesInUse),
+                waitedFor: result.waitedFor.map { "process \($0.process) (\($0.command))" }, damaged: result.damaged)
         }
     }
 }

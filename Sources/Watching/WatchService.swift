@@ -271,7 +271,7 @@ extension WatchService.Event {
     var isWarning: Bool {
         switch self {
         case .gap, .fallback, .unavailable, .problems, .error, .notMaintained: true
-        case .maintained(let result): result.room.isShort
+        case .maintained(let result): result.isShort
         default: false
         }
     }

@@ -62,7 +62,7 @@ extension Catalogue {
     }
 
     /// Calls `body` with each block of all segments, in the order of locations; `body` must not use the catalogue.
-    func forEachBlock(_ body: (BlockLocation, StoredBlock) throws -> Void) throws(StorageError) {
+    package func forEachBlock(_ body: (BlockLocation, StoredBlock) throws -> Void) throws(StorageError) {
         try forEachBlock("SELECT \(StoredBlock.columns) FROM block ORDER BY location", [], body)
     }
 

@@ -232,6 +232,6 @@ extension RecordKind {
     ) {
         (store, found) throws(StorageError) in
         let id = SnapshotID(found.id)
-        return NewSnapshot(listed: ListedSnapshot(try store.snapshot(id), id: id, ownBytes: found.blockLength))
+        return NewSnapshot(listed: ListedSnapshot(try store.snapshot(id), id: id, ownBytes: found.ownBytes))
     }
 }

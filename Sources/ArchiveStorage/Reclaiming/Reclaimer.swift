@@ -22,6 +22,8 @@ package struct Reclaimed: Sendable, Hashable {
     package var inUse = 0
     /// Bytes that would be free in those.
     package var bytesInUse = 0
+    /// The suspended process that kept segments from being dropped; nil if there was none.
+    package var waitedFor: LockHolder?
     /// Segments that stay because of damage; each entry is a sentence.
     package var damaged: [String] = []
 }
@@ -43,6 +45,8 @@ package final class Reclaimer {
         package var purged: Set<ChunkID>?
         /// The least share of a segment that must become free to make copying worthwhile, in percent.
         package var leastShare = 10
+        /// The bytes to free if possible: then copying is worthwhile for smaller shares, too.
+        package var goalBytes = 0
         /// Whether to stop early; called now and then.
         package var isCancelled: @Sendable () -> Bool = { false }
         /// Called with the bytes processed so far, and all bytes to process.
@@ -72,6 +76,8 @@ package final class Reclaimer {
     private static let leastFreeBytes = 1 << 20
     /// Microseconds between two checks whether commits have ended.
     private static let pause: UInt32 = 10_000
+    /// How long a suspended process may keep a reclaimer waiting.
+    private static let patience: Duration = .seconds(5)
 
     /// - Throws: `StorageError` with the code `inUse` if another process reclaims.
     package init(_ store: ArchiveStore, _ options: Options = Options()) throws(StorageError) {
@@ -111,7 +117,7 @@ package final class Reclaimer {
                 return result
             }
             let batch = options.purged == nil ? Reclaimer.batch(of: victims) : victims
-            if batch.isEmpty { break }
+            if batch.isEmpty || result.waitedFor != nil { break }
             let all = done + victims.reduce(0) { $0 + $1.indexedLength }
             options.onProgress(done, all)
             for segment in batch { left[segment.number] = nil }
@@ -158,13 +164,25 @@ package final class Reclaimer {
         }
         let small = segments.filter { $0.indexedLength < store.manifest.parameters.segmentBytes / 8 }
         let isMerging = small.count >= Reclaimer.smallSegments
-        return segments.filter { segment in
-            if isMerging, small.contains(segment) { return true }
+        var freedBytes = result.freedBytes - result.movedBytes
+        var further: [(segment: ListedSegment, tally: SegmentSurvey.Tally)] = []
+        var victims = segments.filter { segment in
             let tally = survey.tally(of: segment.number)
             // A block with dead bases keeps them; rewritten, it does not.
             let gain = tally.freeBytes + tally.leaningBytes
-            return gain > 0 && gain * 100 >= tally.bytes * options.leastShare
-        }.sorted { $0.path > $1.path }
+            if isMerging && small.contains(segment) || gain > 0 && gain * 100 >= tally.bytes * options.leastShare {
+                freedBytes += tally.freeBytes
+                return true
+            }
+            if gain > 0 { further.append((segment, tally)) }
+            return false
+        }
+        further.sort { $0.tally.freeBytes * $1.tally.bytes > $1.tally.freeBytes * $0.tally.bytes }
+        for (segment, tally) in further where freedBytes < options.goalBytes {
+            freedBytes += tally.freeBytes
+            victims.append(segment)
+        }
+        return victims.sorted { $0.path > $1.path }
     }
 
     private static func batch(of victims: [ListedSegment]) -> [ListedSegment] {
@@ -191,7 +209,14 @@ package final class Reclaimer {
             }
         }
         do {
-            try waitForCommits()
+            guard try waitForCommits() else {
+                for segment in victims {
+                    try catalogue.acquit(segment.number)
+                    result.inUse += 1
+                    result.bytesInUse += survey.tally(of: segment.number).freeBytes
+                }
+                return
+            }
             // Commits may have reused chunks that seemed dead, and a writer that died may have left a snapshot that
             // only its segment knows of.
             try update()
@@ -263,18 +288,29 @@ package final class Reclaimer {
     }
 
     /// Waits for the commits that may have looked up chunks in segments just condemned.
-    private func waitForCommits() throws(StorageError) {
+    ///
+    /// - Returns: false if a suspended process has such a commit.
+    private func waitForCommits() throws(StorageError) -> Bool {
         let epochs = try store.epochs()
         // A reclaimer that stopped early may have begun this epoch while commits of the previous one were running.
-        try wait(for: epochs.sideBefore(), epochs)
-        try wait(for: epochs.advance(), epochs)
+        guard try wait(for: epochs.sideBefore(), epochs) else { return false }
+        return try wait(for: epochs.advance(), epochs)
     }
 
-    private func wait(for side: Int, _ epochs: Epochs) throws(StorageError) {
+    private func wait(for side: Int, _ epochs: Epochs) throws(StorageError) -> Bool {
+        var end = ContinuousClock.now + Reclaimer.patience
         while try !epochs.hasEnded(side, store.layout) {
             if options.isCancelled() { throw StorageError.cancelled(store.layout.directory) }
             usleep(Reclaimer.pause)
+            guard .now > end else { continue }
+            // A commit may take as long as it needs, but one that is suspended may never end.
+            if let holder = epochs.stoppedHolder(side) {
+                result.waitedFor = holder
+                return false
+            }
+            end = .now + Reclaimer.patience
         }
+        return true
     }
 
     // MARK: Dropping

@@ -108,8 +108,7 @@ package struct SegmentScan: Sendable {
     private mutating func add(_ header: BlockHeader, at offset: Int) {
         for chunk in header.chunks where chunk.kind.isRecord {
             lastRecord = offset
-            records.append(
-                FoundRecord(kind: chunk.kind, id: chunk.id, offset: offset, blockLength: header.blockLength))
+            records.append(FoundRecord(chunk, in: header, at: offset))
         }
     }
 

@@ -60,8 +60,8 @@ enum WatchText {
             return "\(name(root)) is available again"
         case .error(let root, let error):
             return "\(name(root)): \(sentence(error.message, error.remedy))"
-        case .maintained(let result) where result.room.isShort:
-            return MaintenanceText.text(result) + "; " + MaintenanceText.shortage(result.room)
+        case .maintained(let result) where result.isShort:
+            return MaintenanceText.text(result) + "; " + MaintenanceText.shortage(result)
         case .notMaintained(let error):
             return "the archive could not be maintained: \(sentence(error.message, error.remedy))"
         case .dropped(let events, let warnings):

@@ -15,6 +15,7 @@ struct ArchiveExamination {
     private let obstacle: ArchiverError?
     private let status: FileStatus
     private let free: UInt64
+    private let total: UInt64
     private let fileSystem: FileSystem
 
     private var exists: Bool { place == path }
@@ -24,6 +25,7 @@ struct ArchiveExamination {
         let found = try ArchiveExamination.nearestDirectory(to: path)
         (place, status, obstacle) = (found.directory.path, found.directory.status, found.obstacle)
         free = try FileSystem.freeBytes(of: found.directory.directory.descriptor)
+        total = try FileSystem.totalBytes(of: found.directory.directory.descriptor)
         fileSystem = try FileSystem.of(found.directory.directory.descriptor)
     }
 
@@ -88,7 +90,9 @@ struct ArchiveExamination {
                 "room", .bad, "\(text), but the directory holds \(survey.bytes >> 20) MiB",
                 remedy: "free some space, choose another place with --archive, or exclude files with --exclude")
         }
-        if free < 256 << 20 { return DoctorFinding("room", .bad, text, remedy: "free some space on that file system") }
+        if free < min(256 << 20, total / 20) {
+            return DoctorFinding("room", .bad, text, remedy: "free some space on that file system")
+        }
         return DoctorFinding("room", .good, text)
     }
 

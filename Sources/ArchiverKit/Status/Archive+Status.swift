@@ -40,14 +40,16 @@ extension Archive {
             if !store.isWritable {
                 findings.append(Finding("the archive cannot be written to", remedy: "make its directory writable"))
             }
-            if free < Archive.leastFreeBytes {
+            let room = try room()
+            if free < min(Archive.leastFreeBytes, room.totalBytes / Archive.leastFreeShare) {
                 findings.append(
                     Finding(
                         "only \(free >> 20) MiB are free on the archive's file system",
                         remedy: "free some space there"))
             }
-            let room = try room()
-            if let finding = Finding(room) { findings.append(finding) }
+            if let finding = Finding(room, roomNotice(), isFirst: try !hasForgottenForRoom()) {
+                findings.append(finding)
+            }
             let states = try store.catalogue.stateTitles().reduce(into: StateTotals()) { totals, title in
                 totals.count += title.count
                 let (sum, overflows) = totals.storedBytes.addingReportingOverflow(title.storedBytes)
@@ -77,8 +79,9 @@ extension Archive {
         }
     }
 
-    /// Less free space than this is a finding.
+    /// Less free space than this, and than this part of the file system, is a finding.
     private static let leastFreeBytes: UInt64 = 256 << 20
+    private static let leastFreeShare: UInt64 = 20
     private static let secondsADay: Int64 = 86_400
 
     /// A root to report on.

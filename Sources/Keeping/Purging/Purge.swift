@@ -227,7 +227,7 @@ private struct Purge {
         var mark = LiveMark(store, progress, isCancelled: isCancelled)
         let reclaimer = try Reclaimer(store, options)
         _ = try reclaimer.run { live in
-            try mark.run(forgottenSince: since, without: gone) { live.insert($0) }
+            try mark.run(protecting: ForgottenSpan(since: since), without: gone) { live.insert($0) }
         }
     }
 

@@ -33,7 +33,7 @@ struct PurgeVerification {
     ) throws {
         var live = ChunkSet()
         var mark = LiveMark(store, progress)
-        try mark.run(forgottenSince: Timestamp(seconds: .min)) { live.insert($0) }
+        try mark.run(protecting: ForgottenSpan(since: Timestamp(seconds: .min))) { live.insert($0) }
         let unwanted = gone.union(nodes).union(contents.filter { !live.contains($0) })
         for segment in try store.catalogue.segments() {
             do { try visit(segment, unwanted, &found) } catch let error as StorageError {
