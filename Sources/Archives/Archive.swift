@@ -115,8 +115,11 @@ public final class Archive: Sendable {
     ) throws(ArchiverError) -> CaptureResult {
         try facing {
             if let label = options.label { try SnapshotSelector.checkLabel(label) }
-            let capture = Capture(into: nodes, options, progress: progress)
-            return try capture.run(RootDirectory.open(root, capturedInto: directory))
+            let root = try RootDirectory.open(root, capturedInto: directory)
+            let related = try continueHistory(of: root)
+            var result = try Capture(into: nodes, options, progress: progress).run(root)
+            result.related = related
+            return result
         }
     }
 }

@@ -53,7 +53,7 @@ final class TreeCheck {
     private func isGood(_ listed: ListedSnapshot) throws -> Bool {
         let snapshot = try store.snapshot(listed.id)
         // The catalogue has the root's present path and machine.
-        guard try store.catalogue.place(of: snapshot) == (listed.rootPath, listed.machine),
+        guard try store.catalogue.place(of: snapshot) == (listed.rootPath, listed.machine, listed.sequence),
             try listed.agrees(
                 with: snapshot, label: store.catalogue.label(of: listed.id.chunk, else: snapshot.label))
         else {
@@ -100,9 +100,9 @@ final class TreeCheck {
 }
 
 extension ListedSnapshot {
-    /// Whether the catalogue's row agrees with the snapshot; the root is not compared.
+    /// Whether the catalogue's row agrees with the snapshot; the root and the sequence are not compared.
     fileprivate func agrees(with snapshot: Snapshot, label presentLabel: String?) -> Bool {
-        tree == snapshot.tree && time == snapshot.time && sequence == snapshot.sequence && cause == snapshot.cause
+        tree == snapshot.tree && time == snapshot.time && cause == snapshot.cause
             && label == presentLabel && parent == snapshot.parent
             && totals == snapshot.totals && changes == snapshot.changes && problems == snapshot.problems.count
     }

@@ -76,6 +76,21 @@ extension Archive {
         }
     }
 
+    /// Retires a root and forgets all its snapshots, also labelled ones and the newest, in one step.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: `ArchiverError`: `pinned` if one of them is pinned; then nothing is forgotten.
+    public func forgetHistory(of root: ArchivedRoot) throws(ArchiverError) -> Int {
+        try whileKeeping {
+            let snapshots = try snapshots(SnapshotQuery(root: root))
+            let names = Dictionary(snapshots.map { ($0.id.chunk, Selection.snapshot($0).name) }) { first, _ in first }
+            try requireUnpinned(names.keys) { names[$0] ?? $0.hex }
+            try retire(root)
+            try store.forget(Set(names.keys))
+            return names.count
+        }
+    }
+
     /// Lists forgotten snapshots and saved states again.
     ///
     /// - Throws: `ArchiverError`: `noSuchSnapshot` if one is not forgotten or its bytes were reclaimed, `inUse` while
@@ -200,7 +215,7 @@ extension Archive {
         for (root, ids) in going where try snapshotCount(SnapshotQuery(root: root)) <= ids.count {
             throw ArchiverError(
                 .lastSnapshot, "\(root.path) would have no snapshot left",
-                remedy: "'archiver roots forget' retires a directory and keeps its snapshots", path: root.path)
+                remedy: "'archiver roots forget --with-history' forgets the whole root", path: root.path)
         }
     }
 }

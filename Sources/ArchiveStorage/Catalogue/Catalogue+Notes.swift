@@ -54,7 +54,7 @@ extension StoredRecord<NoteRecord> {
 extension NoteRecord: PlainRecord {
     func insert(as id: ChunkID, into db: Database) throws {
         let place = RootPlace(path: rootPath, machine: machine, time: time)
-        let root = try Catalogue.enterRoot(place, host: host, into: db)
+        let root = try Catalogue.enterRoot(ofRecordAt: place, host: host, into: db)
         try db.execute(
             sql: "INSERT OR IGNORE INTO note VALUES (?, ?, ?, ?, ?, ?)",
             arguments: [

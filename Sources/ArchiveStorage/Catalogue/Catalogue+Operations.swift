@@ -50,7 +50,7 @@ extension Catalogue {
     func insert(_ operation: StoredOperation, into db: Database) throws {
         let record = operation.record
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
-        let root = try Catalogue.enterRoot(place, host: record.host, into: db)
+        let root = try Catalogue.enterRoot(ofRecordAt: place, host: record.host, into: db)
         try db.execute(
             sql: "INSERT OR IGNORE INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [

@@ -50,6 +50,10 @@ struct CaptureCommand: ParsableCommand {
                 if !console.isJSON {
                     try console.summary(CaptureSummary.text(result, isForPerson: console.isForPerson))
                 }
+                if let related = result.related {
+                    console.warn("archiver: " + RelatedRootText.text(related, FilePath(bytes: result.latest.rootPath)))
+                }
+                if let later = result.laterPrevious { console.warn("archiver: " + CaptureSummary.wrongClock(later)) }
                 if console.isVerbose, result.snapshot != nil {
                     for changed in result.changedPaths {
                         console.remark("\(changed.change.sign.rawValue) \(Escaping.text(changed.path))")

@@ -16,6 +16,8 @@ struct CaptureJSON: Encodable {
         try object.encode(bytes: root.bytes, forKey: "root")
         try object.encode(result.snapshot.map(SnapshotJSON.init), forKey: "snapshot")
         try object.encode(result.latest.id.hex, forKey: "latest")
+        try object.encode(result.laterPrevious?.id.hex, forKey: "laterPrevious")
+        try object.encode(result.related.map(RelatedRootJSON.init), forKey: "related")
         try object.encode(result.changedPaths.map(ChangedPathJSON.init), forKey: "changedPaths")
         try object.encode(result.problems.map(ProblemJSON.init), forKey: "problemPaths")
         try object.encode(result.problemCount, forKey: "problems")

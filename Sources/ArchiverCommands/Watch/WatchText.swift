@@ -58,6 +58,8 @@ enum WatchText {
             return "\(name(root)) is missing; waiting for it, its snapshots stay"
         case .available(let root):
             return "\(name(root)) is available again"
+        case .related(let root, let related):
+            return RelatedRootText.text(related, root)
         case .error(let root, let error):
             return "\(name(root)): \(sentence(error.message, error.remedy))"
         case .maintained(let result) where result.isShort:

@@ -140,11 +140,14 @@ extension Archive {
             findings = [Finding("it is not being watched", remedy: "run 'archiver watch \(root.path)'")]
         }
         if let finding = asked.number.flatMap({ facts.damage[$0] }) { findings.append(finding) }
+        let latest = asked.number.flatMap { facts.latest[$0] }
+        if let latest, latest.time > .now { findings.append(RootFindings.future) }
         let totals = asked.number.flatMap { facts.totals[$0] }
         return RootStatus(
             root: root, isWatched: asked.isWatched, watcher: watcher, lastWatched: lastWatched,
-            retired: asked.retired, latest: asked.number.flatMap { facts.latest[$0] },
+            retired: asked.retired, latest: latest,
             snapshotCount: totals?.snapshots ?? 0, storedInLastDay: totals?.storedBytes ?? 0,
+            outOfOrder: try asked.number.map { try store.catalogue.outOfOrder(root: $0, now: .now).count } ?? 0,
             gaps: facts.gaps[root.path.bytes] ?? [], findings: findings)
     }
 }

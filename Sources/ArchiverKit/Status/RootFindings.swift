@@ -53,6 +53,11 @@ enum RootFindings {
         return findings
     }
 
+    /// Returns the finding that the latest snapshot of a root is dated in the future.
+    static var future: Finding {
+        Finding("its latest snapshot is dated in the future", remedy: "check the clock of this machine")
+    }
+
     /// Returns the finding that a watcher holds its lock but does not answer.
     static func silent(_ failure: ArchiverError?) -> Finding {
         Finding(

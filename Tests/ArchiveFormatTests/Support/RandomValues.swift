@@ -141,7 +141,8 @@ extension SeededGenerator {
             storedBytes: random.oneIn(4) ? 0 : random.number(bits: 63), ownerNames: random.names(),
             groupNames: random.names(),
             exclusions: random.oneIn(3) ? ExclusionRules() : random.exclusionRules(),
-            sequence: 1 + random.number(bits: 62), machine: random.machine(), isAside: random.oneIn(3))
+            sequence: 1 + random.number(bits: 62), machine: random.machine(), isAside: random.oneIn(3),
+            directory: random.oneIn(2) ? random.chunkID() : nil)
     }
 
     mutating func exclusionRules() -> ExclusionRules {
@@ -190,7 +191,9 @@ extension SeededGenerator {
         return RootNotice(
             rootPath: random.bytes(0, 20), host: random.text(), kind: kind, time: random.timestamp(),
             machine: random.machine(), newPath: kind == .moved || random.oneIn(2) ? random.bytes(0, 20) : nil,
-            newMachine: newMachine == .unknown ? nil : newMachine)
+            newMachine: newMachine == .unknown ? nil : newMachine,
+            through: random.oneIn(2) ? random.number(bits: 62) : nil,
+            shift: random.oneIn(2) ? random.number(bits: 62) : 0)
     }
 
     mutating func sliceList() -> SliceList { SliceList(slices: slices(1...40)) }
