@@ -131,7 +131,7 @@ final class Upkeep: Sendable {
 
     private func run(isRoomOut: Bool) throws(ArchiverError) -> MaintenanceResult {
         // Opened separately, so that maintenance neither waits for the captures' locks nor holds them.
-        let archive = try Archive.open(service.archive.latest.directory)
+        let archive = try service.archive.latest.reopened()
         var options = options
         options.isRoomOut = isRoomOut
         options.willPrune = { [service] in service.archive.latest.store.releaseWriters() }
