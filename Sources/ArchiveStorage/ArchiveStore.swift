@@ -23,7 +23,7 @@ package final class ArchiveStore: Sendable {
     package let shape: TreeShape
     /// The work done through this object.
     package var counters: StorageCounters { catalogue.counters }
-    private let lock: UseLock?
+    private let lock: Locked<UseLock?>
     /// Segments that this process has locked and that no commit uses now.
     private let idleWriters = Locked<[SegmentWriter]>([])
     /// The numbers of segments that this object no longer appends to.
@@ -39,7 +39,7 @@ package final class ArchiveStore: Sendable {
         _ place: ArchivePlace, _ manifest: ArchiveManifest, _ catalogue: Catalogue, lock: UseLock?,
         refusal: StorageError? = nil, isNew: Bool = false
     ) {
-        self.lock = lock
+        self.lock = Locked(lock)
         self.isNew = isNew
         layout = place.layout
         segments = place.segments
@@ -49,6 +49,22 @@ package final class ArchiveStore: Sendable {
         self.catalogue = catalogue
         self.refusal = refusal
         reader = BlockReader(place.segments, catalogue, of: place.layout.directory)
+    }
+
+    /// The id of the archive in `directory`.
+    ///
+    /// - Throws: `StorageError`, with the code `noArchive` if there is none.
+    package static func id(at directory: FilePath) throws(StorageError) -> ArchiveID {
+        try ArchivePlace(of: directory).open().id
+    }
+
+    /// Closes all files of an archive that was lost; later uses fail.
+    package func close() {
+        releaseWriters()
+        openEpochs.withLock { $0 = nil }
+        reader.forget()
+        try? catalogue.close()
+        lock.withLock { $0 = nil }
     }
 
     /// The indexed bytes of all segments.

@@ -12,14 +12,14 @@ final class UseLock: Sendable {
     private static let name = "use.lock"
 
     /// The file that every user of the archive locks.
-    static func path(in layout: ArchiveLayout) -> FilePath { layout.lock(name) }
+    static func path(in layout: ArchiveLayout) -> FilePath { layout.lock(name).path }
 
     private init(_ layout: ArchiveLayout, _ name: String = UseLock.name) throws(StorageError) {
-        let path = layout.lock(name)
-        self.path = path
+        let file = layout.lock(name)
+        path = file.path
         descriptor = try storing { () throws(FileError) in
-            try Directory.create(layout.locks, permissions: 0o700, durable: false)
-            return try Descriptor.openFile(path, O_RDWR | O_CREAT, permissions: 0o600)
+            try layout.locks.createDirectory(durable: false)
+            return try file.openOrCreate(O_RDWR)
         }
     }
 

@@ -1,5 +1,6 @@
 // An archive: how to open it, repair its catalogue and capture into it.
 
+package import ArchiveFormat
 public import ArchiveStorage
 public import Capturing
 internal import FileIO
@@ -84,6 +85,8 @@ public final class Archive: Sendable {
     public static func open(_ path: String, creating: Bool = false) throws(ArchiverError) -> Archive {
         try open(FilePath(path), creating: creating)
     }
+
+    package var id: ArchiveID { store.manifest.id }
 
     /// The findings from the opening of the archive, and the damage already known.
     public var findings: [ArchiveFinding] { store.findings }

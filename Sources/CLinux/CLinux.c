@@ -239,8 +239,18 @@ int clinux_lower_priority(void) {
 
 static struct timespec process_start;
 
-__attribute__((constructor)) static void note_process_start(void) {
+static int argument_count;
+static char **arguments;
+
+// glibc passes the arguments of main to constructors.
+__attribute__((constructor)) static void note_process_start(int count, char **values) {
     clock_gettime(CLOCK_MONOTONIC, &process_start);
+    argument_count = count;
+    arguments = values;
+}
+
+const char *clinux_argument(int index) {
+    return index >= 0 && index < argument_count ? arguments[index] : NULL;
 }
 
 unsigned long long clinux_start_nanoseconds(void) {

@@ -69,6 +69,8 @@ struct SegmentCheck {
             let isWhole = try checkBlocks(of: file, segment)
             if segment.isSealed, isWhole { try checkFooter(of: file) }
         } catch let error as StorageError {
+            // Bytes that this user may not read are not wrong.
+            if error.code == .readOnly { throw error }
             // A segment that was dropped since the list was read is no loss.
             if try store.catalogue.segment(segment.number) != nil { find(error.message) }
         }

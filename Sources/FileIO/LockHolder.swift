@@ -18,7 +18,8 @@ package struct LockHolder: Sendable, Hashable {
 
     /// The calling process.
     package static var current: LockHolder {
-        LockHolder(process: getpid(), command: CommandLine.arguments.joined(separator: " "))
+        let command = CurrentProcess.arguments.joined(separator: [UInt8(ascii: " ")])
+        return LockHolder(process: getpid(), command: String(decoding: Array(command), as: UTF8.self))
     }
 
     /// Parses a lock file's content; nil if it names no process.

@@ -248,10 +248,9 @@ extension PruneResult {
 
 /// The instant up to which forgotten records were pruned; if none was forgotten since, there is nothing to prune.
 private struct PruneHorizon {
-    private let folder: FilePath
-    private static let name = "pruned"
+    private let file: EnclosedPath
 
-    init(_ layout: ArchiveLayout) { folder = layout.directory.appending("settings") }
+    init(_ layout: ArchiveLayout) { file = layout.settings.appending("pruned") }
 
     /// Returns the last instant that `grace` does not protect.
     static func end(grace: Duration) -> Timestamp {
@@ -261,10 +260,7 @@ private struct PruneHorizon {
     }
 
     func read() -> Timestamp? {
-        let path = folder.appending(PruneHorizon.name)
-        guard let file = try? Descriptor.openFile(path, O_RDONLY),
-            let bytes = try? file.readToEnd(limit: 64, path: path)
-        else { return nil }
+        guard let bytes = try? file.open(O_RDONLY).readToEnd(limit: 64, path: file.path) else { return nil }
         let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard words.count == 2, let seconds = Int64(words[0]), let nanoseconds = UInt32(words[1]),
             nanoseconds < 1_000_000_000
@@ -277,8 +273,6 @@ private struct PruneHorizon {
     /// Records that everything forgotten until `end` was dealt with.
     func record(_ end: Timestamp) {
         // If this cannot be written, the next run checks everything again.
-        try? Directory.create(folder, permissions: 0o700, durable: true)
-        try? DurableFile.replace(
-            directory: folder, name: PruneHorizon.name, contents: Array("\(end.seconds) \(end.nanoseconds)\n".utf8))
+        try? DurableFile.replace(file, contents: Array("\(end.seconds) \(end.nanoseconds)\n".utf8))
     }
 }

@@ -141,7 +141,7 @@ final class Upkeep: Sendable {
 
     private func run(isRoomOut: Bool) throws(ArchiverError) -> MaintenanceResult {
         // Opened separately, so that maintenance neither waits for the captures' locks nor holds them.
-        let archive = try Archive.open(service.archive.latest.directory)
+        let archive = try service.archive.latest.reopened()
         var options = options
         options.isRoomOut = isRoomOut
         // The next captures begin new segments: otherwise they would take those that are to be freed.

@@ -43,7 +43,7 @@ struct SegmentLifeTests {
             print = try Print(first)
         }
         let length = try first.readFile().count
-        let footer = try #require(try Segment(LocalSegment(at: first)).trailer())
+        let footer = try #require(try Segment(LocalSegment(at: EnclosedPath(file: first))).trailer())
         #expect((64 << 20...66 << 20).contains(footer.indexOffset))
         #expect(footer.indexOffset + footer.indexLength + SegmentFooter.trailerByteCount == length)
         let store = try ArchiveStore.open(directory.path, creating: false)
@@ -73,7 +73,7 @@ struct SegmentLifeTests {
         for (path, print) in prints {
             #expect(try Print(path) == print)
             let bytes = try path.readFile()
-            let segment = try Segment(LocalSegment(at: path))
+            let segment = try Segment(LocalSegment(at: EnclosedPath(file: path)))
             let footer = try #require(try segment.trailer())
             let blocks = try #require(try segment.index())
             #expect(try segment.isAsSealed() == true)
@@ -98,19 +98,19 @@ struct SegmentLifeTests {
         var random = SeededGenerator()
         let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
         let path = try onlySegment(in: directory.path)
-        let index = try #require(try Segment(LocalSegment(at: path)).index())
+        let index = try #require(try Segment(LocalSegment(at: EnclosedPath(file: path))).index())
         let chunks = Set(index.flatMap { $0.header.chunks.map(\.id) })
         #expect(chunks == Set(commit.chunks.keys).union([commit.id.chunk]))
         var bytes = try path.readFile()
-        let end = try #require(try Segment(LocalSegment(at: path)).trailer()).indexOffset
+        let end = try #require(try Segment(LocalSegment(at: EnclosedPath(file: path))).trailer()).indexOffset
         bytes.replaceSubrange(SegmentHeader.byteCount..<end, with: [UInt8](repeating: 0, count: end - 64))
         try path.writeFile(bytes)
-        let damaged = try Segment(LocalSegment(at: path))
+        let damaged = try Segment(LocalSegment(at: EnclosedPath(file: path)))
         #expect(try damaged.index() == index)
         #expect(try damaged.isAsSealed() == false)
         bytes[end + 20] ^= 1
         try path.writeFile(bytes)
-        #expect(try failure { try Segment(LocalSegment(at: path)).index() }?.code == .damaged)
+        #expect(try failure { try Segment(LocalSegment(at: EnclosedPath(file: path))).index() }?.code == .damaged)
     }
 
     @Test("a footer cut off at any byte is removed, and the segment is sealed again")
@@ -121,7 +121,7 @@ struct SegmentLifeTests {
         let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
         let path = try onlySegment(in: directory.path)
         let bytes = try path.readFile()
-        let footer = try #require(try Segment(LocalSegment(at: path)).trailer())
+        let footer = try #require(try Segment(LocalSegment(at: EnclosedPath(file: path))).trailer())
         for length in (footer.indexOffset..<bytes.count).sampled {
             try path.writeFile(Array(bytes.prefix(length)))
             for suffix in ["", "-wal", "-shm"] {
@@ -134,7 +134,7 @@ struct SegmentLifeTests {
         let store = try ArchiveStore.open(directory.path, creating: false)
         let next = try store.commit(2, [random.noise(10)])
         #expect(try store.holds(commit) && store.holds(next))
-        #expect(try Segment(LocalSegment(at: path)).trailer() != nil)
+        #expect(try Segment(LocalSegment(at: EnclosedPath(file: path))).trailer() != nil)
     }
 
     @Test("two writers append to different segments, and each sees all commits afterwards")

@@ -9,7 +9,7 @@ internal import SystemPackage
 /// On a full disk, nothing can be forgotten, as forgetting writes a record, and no chunk can be copied out of segments
 /// to be dropped.
 package struct Ballast: Sendable {
-    private let path: FilePath
+    private let file: EnclosedPath
     private let directory: FilePath
 
     /// The least ballast: a thirty-second of the file system, and at most so many bytes.
@@ -18,18 +18,19 @@ package struct Ballast: Sendable {
     /// A ballast is reserved only if this many times its size is free.
     private static let freeTimes: UInt64 = 4
 
-    package init(_ layout: ArchiveLayout) { (path, directory) = (layout.ballast, layout.directory) }
+    package init(_ layout: ArchiveLayout) { (file, directory) = (layout.ballast, layout.directory) }
 
     /// Its size in bytes; 0 if there is none.
-    package var bytes: UInt64 { FileStatus.size(at: path) ?? 0 }
+    package var bytes: UInt64 { (try? file.status)?.size ?? 0 }
 
     /// Reserves `byteCount` bytes, unless that many are reserved already.
     ///
     /// If that fails, as on a full disk, there is no ballast; that is not an error.
     package func reserve(_ byteCount: UInt64) {
-        guard byteCount > 0, bytes < byteCount, let length = off_t(exactly: byteCount),
-            let file = try? Descriptor.openFile(path, O_WRONLY | O_CREAT, permissions: 0o600)
-        else { return }
+        guard byteCount > 0, bytes < byteCount, let length = off_t(exactly: byteCount) else { return }
+        // Nothing that exists is extended: it may be a hard link to a file of the user.
+        release()
+        guard let file = try? file.openOrCreate(O_WRONLY) else { return }
         // posix_fallocate(3) allocates the blocks; a hole would reserve nothing.
         if posix_fallocate(file.number, 0, length) != 0 { release() }
     }
@@ -48,5 +49,5 @@ package struct Ballast: Sendable {
     ///
     /// - Returns: whether there was any.
     @discardableResult
-    package func release() -> Bool { path.withPlatformString { unlink($0) } == 0 }
+    package func release() -> Bool { (try? file.remove()) ?? false }
 }

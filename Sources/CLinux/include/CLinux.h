@@ -99,6 +99,12 @@ int clinux_lower_priority(void);
 /// 1 if a time service synchronizes the clock, 0 if none does (adjtimex(2)), -1 if the system does not report it.
 int clinux_clock_is_kept(void);
 
+/// The process's argument at `index`, where 0 is the program's name; NULL if it has no more.
+///
+/// Swift's `CommandLine` searches for the arguments below the environment, and finds none if a preloaded library has
+/// changed that before `main`.
+const char *clinux_argument(int index);
+
 /// CLOCK_MONOTONIC in nanoseconds when the process's own code started to run, before `main`.
 unsigned long long clinux_start_nanoseconds(void);
 

@@ -233,17 +233,17 @@ private struct Purge {
 
     /// Removes the salvaged ends of damaged segments: their contents are unknown.
     private func removeSalvage() throws {
-        let path = store.layout.salvage
+        let salvage = store.layout.salvage
         let folder: Descriptor
-        do throws(FileError) { folder = try Descriptor.open(path, O_RDONLY | O_DIRECTORY) } catch {
+        do throws(FileError) { folder = try salvage.openDirectory() } catch {
             if error.code == .noSuchFileOrDirectory { return }
             throw error
         }
         for item in try DirectoryReader.list(folder, path: .root) {
-            let file = FilePath(bytes: path.bytes + [UInt8(ascii: "/")] + item.name)
-            if file.withPlatformString({ unlink($0) }) != 0 { throw FileError("remove", file, .current) }
+            let path = salvage.path.pushing(FilePath(bytes: item.name))
+            try folder.removeFile(CName(item.name), path: path)
         }
-        try folder.synchronize(path: path)
+        try folder.synchronize(path: salvage.path)
     }
 
     // MARK: Verifying

@@ -70,10 +70,8 @@ struct PurgeCertificate: Encodable {
     func write(to layout: ArchiveLayout) throws -> FilePath {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let folder = layout.certificates
-        try Directory.create(folder, permissions: 0o700, durable: true)
-        let name = "purge-\(time).json"
-        try DurableFile.replace(directory: folder, name: name, contents: Array(try encoder.encode(self)) + [0x0A])
-        return folder.appending(name)
+        let file = layout.certificates.appending("purge-\(time).json")
+        try DurableFile.replace(file, contents: Array(try encoder.encode(self)) + [0x0A])
+        return file.path
     }
 }

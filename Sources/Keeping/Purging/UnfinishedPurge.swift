@@ -10,17 +10,16 @@ internal import SystemPackage
 ///
 /// The catalogue cannot tell: the replaced snapshots are forgotten, and parts of them may be in no segment any more.
 struct UnfinishedPurge {
-    private let folder: FilePath
-    private static let name = "unfinished"
+    private let file: EnclosedPath
     /// Enough for some eight million snapshots.
     private static let byteLimit = 1 << 30
 
-    private var path: FilePath { folder.appending(UnfinishedPurge.name) }
+    private var path: FilePath { file.path }
 
-    init(_ layout: ArchiveLayout) { folder = layout.certificates }
+    init(_ layout: ArchiveLayout) { file = layout.certificates.appending("unfinished") }
 
     /// Whether there is one.
-    var exists: Bool { path.withPlatformString { access($0, F_OK) == 0 } }
+    var exists: Bool { (try? file.status) != nil }
 
     /// Returns the replacement of each snapshot; empty if there is no unfinished purge.
     ///
@@ -28,8 +27,7 @@ struct UnfinishedPurge {
     func replaced() throws -> [SnapshotID: SnapshotID] {
         guard exists else { return [:] }
         var replaced: [SnapshotID: SnapshotID] = [:]
-        let file = try Descriptor.openFile(path, O_RDONLY)
-        let text = try file.readToEnd(limit: UnfinishedPurge.byteLimit, path: path)
+        let text = try file.open(O_RDONLY).readToEnd(limit: UnfinishedPurge.byteLimit, path: path)
         for line in text.split(separator: UInt8(ascii: "\n")) {
             let ids = line.split(separator: UInt8(ascii: " ")).map { ChunkID(hex: String(decoding: $0, as: UTF8.self)) }
             guard ids.count == 2, let old = ids[0], let new = ids[1] else {
@@ -44,16 +42,13 @@ struct UnfinishedPurge {
 
     /// Writes the mark, durably.
     func begin(replacing replaced: [SnapshotID: SnapshotID]) throws(FileError) {
-        try Directory.create(folder, permissions: 0o700, durable: true)
         let lines = replaced.map { "\($0.key.hex) \($0.value.hex)\n" }.sorted()
-        try DurableFile.replace(
-            directory: folder, name: UnfinishedPurge.name, contents: Array(lines.joined().utf8))
+        try DurableFile.replace(file, contents: Array(lines.joined().utf8))
     }
 
     /// Removes the mark, durably.
     func end() throws(FileError) {
-        let result = path.withPlatformString { unlink($0) }
-        if result != 0, Errno.current != .noSuchFileOrDirectory { throw FileError("remove", path, .current) }
-        try Descriptor.open(folder, O_RDONLY | O_DIRECTORY).synchronize(path: folder)
+        try file.remove()
+        try file.parent.openDirectory().synchronize(path: file.parent.path)
     }
 }
