@@ -151,10 +151,16 @@ extension Archive {
             }
             if options.isDryRun { return plans }
             if options.isUnattended, !isForRoom { try clock.check(plans) }
-            try store.forget(Set(plans.flatMap(\.going).map(\.id.chunk)), reason: isForRoom ? .room : .policy)
+            try apply(plans, reason: isForRoom ? .room : .policy)
             clock.record(now)
             return plans
         }
+    }
+
+    /// Forgets what the plans say.
+    func apply(_ plans: [ThinningPlan], reason: ForgettingReason) throws {
+        for plan in plans where !plan.going.isEmpty { try store.enter(lifetimes: plan.lifetimes) }
+        try store.forget(Set(plans.flatMap(\.going).map(\.id.chunk)), reason: reason)
     }
 
     private func policy(of root: ArchivedRoot, _ options: ThinningOptions) throws -> RetentionPolicy {
@@ -177,9 +183,29 @@ extension Archive {
             circumstances.operations.formUnion(
                 [operation.record.before, operation.record.snapshot].compactMap { $0 })
         }
-        circumstances.lifetimes = try store.catalogue.lifetimesOfRemovedFiles(root: number)
-        circumstances.unknown = Set(try store.catalogue.damagedHistory(root: number).map(\.id))
-        return ThinningPlan(root, policy, try store.catalogue.thinningRows(root: number), circumstances)
+        let rows = try store.catalogue.thinningRows(root: number)
+        let recorded = try store.catalogue.recordedLifetimes(root: number)
+        let shown = try lifetimes(of: rows, root: number)
+        circumstances.lifetimes = shown.merging(recorded) { max($0, $1) }
+        var plan = ThinningPlan(root, policy, rows, circumstances)
+        // A span of the policy is longer than the life of a file that is younger than its shortest span.
+        let least = policy.tiers.map(\.width).first { $0 > 0 } ?? 0
+        plan.lifetimes = shown.filter { $0.value > max(recorded[$0.key] ?? 0, least) }
+        for going in plan.going { plan.lifetimes[going.id] = nil }
+        return plan
+    }
+
+    /// Returns the age in seconds of the oldest file that each snapshot is the last to have, as far as the snapshots
+    /// show it; the greatest if damage hides it.
+    private func lifetimes(of rows: [ThinningRow], root: Int64) throws -> [SnapshotID: UInt64] {
+        let aside = Set(rows.filter(\.isAside).map(\.place))
+        let removed = try store.catalogue.lifetimesOfRemovedFiles(root: root, aside: aside)
+        let unknown = Set(try store.catalogue.damagedHistory(root: root).map(\.id))
+        var lifetimes: [SnapshotID: UInt64] = [:]
+        for (row, next) in zip(rows, rows.dropFirst()) {
+            lifetimes[row.id] = unknown.contains(next.id) ? UInt64(Int64.max) : removed[next.place]
+        }
+        return lifetimes
     }
 }
 
@@ -254,5 +280,11 @@ extension Archive {
                 movedBytes: UInt64(result.movedBytes), inUse: result.inUse,
                 bytesInUse: UInt64(result.bytesInUse), damaged: result.damaged)
         }
+    }
+}
+
+extension ThinningRow {
+    fileprivate var place: HistoryPlace {
+        HistoryPlace(sequence: Int64(clamping: sequence), seconds: time.seconds)
     }
 }
