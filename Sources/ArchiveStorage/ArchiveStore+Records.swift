@@ -152,6 +152,11 @@ extension ArchiveStore {
     /// Enters a policy.
     package func enter(_ policy: PolicyRecord) throws(StorageError) { try enter(plain: policy) }
 
+    /// Enters how long the files had lived that snapshots are the last to have.
+    package func enter(lifetimes: [SnapshotID: UInt64]) throws(StorageError) {
+        for record in DeletionRecord.splitting(lifetimes, at: .now) { _ = try enter(plain: record) }
+    }
+
     /// Forgets snapshots and states in one commit: they are no longer listed, but their bytes stay.
     ///
     /// - Parameter time: when they are forgotten, unless an earlier statement about one of them has a later time.

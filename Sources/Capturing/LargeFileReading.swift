@@ -73,7 +73,7 @@ package final class LargeFileReading {
             return capture.result(nil, latest: parent, update, scannedUntil: scannedUntil)
         }
         let listed = try CaptureParent(listed: parent, base: base).commitNext(
-            tree, of: root, capture, rules, update.tally, .now, update.changes, to: writer)
+            tree, of: root, capture, rules, update.tally, .now, update.changes(), to: writer)
         isCommitted = true
         capture.linkIndex.update(LinkedNames(), to: tree, from: parent.tree)
         if change.problem == nil, let changed = change.new?.signature?.changed {

@@ -149,6 +149,7 @@ extension Archive {
             }
             if options.isDryRun { return plans }
             if options.isUnattended { try clock.check(plans) }
+            for plan in plans where !plan.going.isEmpty { try store.enter(lifetimes: plan.lifetimes) }
             try store.forget(Set(plans.flatMap(\.going).map(\.id.chunk)), reason: .policy, at: options.now ?? .now)
             clock.record(now)
             return plans
@@ -167,14 +168,14 @@ extension Archive {
     func plan(
         _ root: ArchivedRoot, _ number: Int64, _ policy: RetentionPolicy, now: Timestamp
     ) throws -> ThinningPlan {
-        let (rows, circumstances) = try thinningFacts(root: number, now: now)
-        return ThinningPlan(root, policy, rows, circumstances)
+        let facts = try thinningFacts(root: number, now: now)
+        var plan = ThinningPlan(root, policy, facts.rows, facts.circumstances)
+        plan.lifetimes = facts.lifetimes(under: policy, without: Set(plan.going.map(\.id)))
+        return plan
     }
 
     /// Returns the facts that decide which snapshots of a root stay.
-    func thinningFacts(
-        root number: Int64, now: Timestamp
-    ) throws -> (rows: [ThinningRow], circumstances: ThinningPlan.Circumstances) {
+    func thinningFacts(root number: Int64, now: Timestamp) throws -> ThinningFacts {
         try indexHistory(root: number)
         var circumstances = ThinningPlan.Circumstances(now: now)
         circumstances.pinned = Set(try store.catalogue.pins().values.filter { $0.holds(at: now) }.map(\.target))
@@ -183,9 +184,41 @@ extension Archive {
             circumstances.operations.formUnion(
                 [operation.record.before, operation.record.snapshot].compactMap { $0 })
         }
-        circumstances.lifetimes = try store.catalogue.lifetimesOfRemovedFiles(root: number)
-        circumstances.unknown = Set(try store.catalogue.damagedHistory(root: number).map(\.id))
-        return (try store.catalogue.thinningRows(root: number), circumstances)
+        let rows = try store.catalogue.thinningRows(root: number)
+        let recorded = try store.catalogue.recordedLifetimes(root: number)
+        let shown = try lifetimes(of: rows, root: number)
+        circumstances.lifetimes = shown.merging(recorded) { max($0, $1) }
+        return ThinningFacts(
+            rows: rows, circumstances: circumstances, unrecorded: shown.filter { $0.value > recorded[$0.key] ?? 0 })
+    }
+
+    /// Returns the age in seconds of the oldest file that each snapshot is the last to have, as far as the snapshots
+    /// show it; the greatest if damage hides it.
+    private func lifetimes(of rows: [ThinningRow], root: Int64) throws -> [SnapshotID: UInt64] {
+        let aside = Set(rows.filter(\.isAside).map(\.place))
+        let removed = try store.catalogue.lifetimesOfRemovedFiles(root: root, aside: aside)
+        let unknown = Set(try store.catalogue.damagedHistory(root: root).map(\.id))
+        var lifetimes: [SnapshotID: UInt64] = [:]
+        for (row, next) in zip(rows, rows.dropFirst()) {
+            lifetimes[row.id] = unknown.contains(next.id) ? UInt64(Int64.max) : removed[next.place]
+        }
+        return lifetimes
+    }
+}
+
+/// The facts that decide which snapshots of a root stay.
+struct ThinningFacts {
+    let rows: [ThinningRow]
+    let circumstances: ThinningPlan.Circumstances
+    /// The lifetimes of deleted files that only the snapshots show, by the last snapshot with the file, in seconds.
+    let unrecorded: [SnapshotID: UInt64]
+
+    /// The lifetimes to record before the snapshots `going` go: those that stay no longer show them alone.
+    ///
+    /// A span of the policy is longer than the life of a file that is younger than its shortest span.
+    func lifetimes(under policy: RetentionPolicy, without going: Set<SnapshotID>) -> [SnapshotID: UInt64] {
+        let least = policy.tiers.map(\.width).first { $0 > 0 } ?? 0
+        return unrecorded.filter { $0.value > least && !going.contains($0.key) }
     }
 }
 
@@ -278,5 +311,11 @@ extension Archive {
                 bytesInUse: UInt64(result.bytesInUse),
                 waitedFor: result.waitedFor.map { "process \($0.process) (\($0.command))" }, damaged: result.damaged)
         }
+    }
+}
+
+extension ThinningRow {
+    fileprivate var place: HistoryPlace {
+        HistoryPlace(sequence: Int64(clamping: sequence), seconds: time.seconds)
     }
 }

@@ -200,11 +200,7 @@ private struct Maintenance {
             if plan.protected.since > now { left.formUnion(thinned.map(\.chunk)) }
             if plan.protected.sinceForRoom > now { left.formUnion(plan.going.map(\.chunk)) }
         } else {
-            result.thinnedForRoom = try archive.whileKeeping {
-                let going = try planning.confirmed(plan)
-                try archive.store.forget(going, reason: .room, at: now)
-                return going.count
-            }
+            result.thinnedForRoom = try archive.whileKeeping { try planning.forget(plan) }
         }
         if isWorthPruning(plan) { try prune(plan, without: left) }
         result.room = try archive.room()

@@ -96,7 +96,8 @@ struct RoomPlanning {
     private static let forgottenGroups = 3
 
     func plan() throws -> RoomPlan {
-        let (always, candidates, counts) = try division()
+        let division = try division()
+        let (always, candidates, counts) = (division.always, division.candidates, division.counts)
         let forgotten = try self.forgotten()
         let groups: [RoomSurvey.Group] =
             [.forgotten(forgotten.young), .forgotten(forgotten.old), .forgotten(forgotten.others)]
@@ -125,23 +126,39 @@ struct RoomPlanning {
         return plan
     }
 
-    /// Returns those of the snapshots in `plan` that may still be forgotten: one may have been pinned meanwhile.
-    func confirmed(_ plan: RoomPlan) throws -> Set<ChunkID> {
-        let candidates = Set(try division().candidates.map(\.id))
-        return Set(plan.going.filter(candidates.contains).map(\.chunk))
+    /// Forgets those of the snapshots in `plan` that may still be forgotten: one may have been pinned meanwhile.
+    ///
+    /// - Returns: how many they were.
+    func forget(_ plan: RoomPlan) throws -> Int {
+        let division = try division()
+        let candidates = Set(division.candidates.map(\.id))
+        let going = Set(plan.going.filter(candidates.contains))
+        if going.isEmpty { return 0 }
+        try archive.store.enter(lifetimes: division.lifetimes.filter { !going.contains($0.key) })
+        try archive.store.forget(Set(going.map(\.chunk)), reason: .room, at: now)
+        return going.count
     }
 
     // MARK: Steps
 
-    /// Divides the snapshots into those that are always kept and the others, in the order in which they would go.
-    private func division() throws -> (always: Always, candidates: [Candidate], counts: [Int64: Int]) {
-        var (always, candidates, counts) = (Always(), [Candidate](), [Int64: Int]())
+    /// The snapshots that are always kept, and the others in the order in which they would go.
+    private struct Division {
+        var always = Always()
+        var candidates: [Candidate] = []
+        /// How many snapshots each root has.
+        var counts: [Int64: Int] = [:]
+        /// The lifetimes of deleted files that are to be recorded before snapshots go.
+        var lifetimes: [SnapshotID: UInt64] = [:]
+    }
+
+    private func division() throws -> Division {
+        var division = Division()
         let gone = Set(thinned)
         for listed in try archive.store.catalogue.roots() {
-            try add(listed.number, ArchivedRoot(listed), without: gone, &always, &candidates, &counts)
+            try add(listed.number, ArchivedRoot(listed), without: gone, to: &division)
         }
-        candidates.sort { ($0.step, $0.time, $0.id.chunk) < ($1.step, $1.time, $1.id.chunk) }
-        return (always, candidates, counts)
+        division.candidates.sort { ($0.step, $0.time, $0.id.chunk) < ($1.step, $1.time, $1.id.chunk) }
+        return division
     }
 
     /// The snapshots that are always kept, with the reasons.
@@ -152,13 +169,15 @@ struct RoomPlanning {
     }
 
     private func add(
-        _ number: Int64, _ root: ArchivedRoot, without gone: Set<SnapshotID>, _ always: inout Always,
-        _ candidates: inout [Candidate], _ counts: inout [Int64: Int]
+        _ number: Int64, _ root: ArchivedRoot, without gone: Set<SnapshotID>, to division: inout Division
     ) throws {
         let policy = try archive.policy(of: root)
-        let (all, circumstances) = try archive.thinningFacts(root: number, now: now)
-        let rows = all.filter { !gone.contains($0.id) }
-        counts[number] = rows.count
+        let facts = try archive.thinningFacts(root: number, now: now)
+        let circumstances = facts.circumstances
+        let rows = facts.rows.filter { !gone.contains($0.id) }
+        division.counts[number] = rows.count
+        let lifetimes = facts.lifetimes(under: policy.narrowed(step: 1), without: [])
+        division.lifetimes.merge(lifetimes) { max($0, $1) }
         var steps: [SnapshotID: Int] = [:]
         let last = room.isBudgetSet ? RetentionPolicy.lastStep : 1
         for step in 1...last {
@@ -171,12 +190,12 @@ struct RoomPlanning {
             let age = now.seconds.subtractingReportingOverflow(row.time.seconds)
             let isYoung = age.overflow ? row.time > now : age.partialValue < RoomPlan.youngestSeconds
             if let step = steps[row.id], !isYoung {
-                candidates.append(Candidate(id: row.id, root: number, step: step, time: row.time))
+                division.candidates.append(Candidate(id: row.id, root: number, step: step, time: row.time))
                 continue
             }
-            always.ids.append(row.id)
-            always.roots[row.id] = root.path
-            always.reasons[row.id] =
+            division.always.ids.append(row.id)
+            division.always.roots[row.id] = root.path
+            division.always.reasons[row.id] =
                 if newest.contains(row.id) {
                     "the newest snapshot"
                 } else if circumstances.pinned.contains(row.id.chunk) {

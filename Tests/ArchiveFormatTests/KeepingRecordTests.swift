@@ -1,4 +1,4 @@
-// Labels, pins, notes, policies and unforgotten records: their bytes, and the values that are refused.
+// Labels, pins, notes, policies, unforgotten records and deletions: their bytes, and the values that are refused.
 
 import ArchiveFormat
 import FileIO
@@ -39,8 +39,14 @@ struct KeepingRecordTests {
             PolicyRecord(time: time, maxSize: 1, minFreeBytes: 0, minFreePercent: 100).encoded()
                 == hex("a4 03 8105 05 01 06 00 07 1864"))
         #expect(UnforgottenRecords(time: time, records: [target]).encoded() == hex("a2 00 8105 01 81" + id))
-        let kinds = [LabelRecord.kind, PinRecord.kind, NoteRecord.kind, PolicyRecord.kind, UnforgottenRecords.kind]
-        #expect(kinds.map(\.rawValue) == [10, 11, 12, 13, 14])
+        #expect(
+            DeletionRecord.splitting([SnapshotID(target): 3600], at: time).map { $0.encoded() }
+                == [hex("a3 00 8105 01 81" + id + "02 81 190e10")])
+        let kinds = [
+            LabelRecord.kind, PinRecord.kind, NoteRecord.kind, PolicyRecord.kind, UnforgottenRecords.kind,
+            DeletionRecord.kind,
+        ]
+        #expect(kinds.map(\.rawValue) == [10, 11, 12, 13, 14, 15])
     }
 
     @Test("a record that breaks a rule is refused")
@@ -68,6 +74,12 @@ struct KeepingRecordTests {
         for text in ["a2 00 8105 01 80", "a2 00 8105 01 82" + id + id, "a1 00 8105"] {
             #expect(throws: FormatError.self, "\(text.prefix(40))") { try UnforgottenRecords(decoding: hex(text)) }
         }
+        for text in [
+            "a3 00 8105 01 80 02 80", "a3 00 8105 01 81" + id + "02 80", "a2 00 8105 01 81" + id,
+            "a3 00 8105 01 82" + id + id + "02 82 01 02",
+        ] {
+            #expect(throws: FormatError.self, "\(text.prefix(40))") { try DeletionRecord(decoding: hex(text)) }
+        }
     }
 
     @Test("an invalid policy is refused")
@@ -90,7 +102,7 @@ struct KeepingRecordTests {
         }
     }
 
-    @Test("a record reads back as it was written: labels, pins, notes, policies, unforgotten records")
+    @Test("a record reads back as it was written: labels, pins, notes, policies, unforgotten records, deletions")
     func codable() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {
@@ -109,6 +121,10 @@ struct KeepingRecordTests {
                 UnforgottenRecords(
                     time: random.timestamp(), records: Set((0...random.below(4)).map { _ in random.chunkID() })),
                 &random)
+            let lifetimes = (0...random.below(4)).map { _ in (SnapshotID(random.chunkID()), random.number(bits: 40)) }
+            for record in DeletionRecord.splitting(
+                Dictionary(lifetimes) { first, _ in first }, at: random.timestamp())
+            { try check(record, &random) }
             try check(random.policy(), &random)
         }
     }

@@ -29,11 +29,14 @@ struct CatalogueCheckTests {
         }
     }
 
-    @Test("check finds labels, pins, notes, policies and forgotten records that are missing from the catalogue")
+    @Test(
+        "check finds labels, pins, notes, policies, deletions and forgotten records that are missing from the catalogue"
+    )
     func statements() throws {
         for statements in [
             "DELETE FROM lateLabel;", "DELETE FROM pin;", "DELETE FROM note;", "DELETE FROM policy;",
-            "DELETE FROM forgotten;", "UPDATE forgotten SET seconds = 5;", "UPDATE pin SET seconds = 5;",
+            "DELETE FROM forgotten;", "DELETE FROM deletion;", "UPDATE deletion SET lifetime = 4;",
+            "UPDATE forgotten SET seconds = 5;", "UPDATE pin SET seconds = 5;",
             "INSERT INTO forgotten SELECT id, 9, 0, 0, 0, 0 FROM snapshot; DELETE FROM snapshot;",
         ] {
             let sandbox = try Sandbox()
@@ -47,6 +50,7 @@ struct CatalogueCheckTests {
             try archive.pin(.snapshot(snapshots[0]))
             try archive.note("note", about: snapshots[0].root)
             try archive.store.enter(PolicyRecord(time: .now, maxSize: 1 << 40))
+            try archive.store.enter(lifetimes: [snapshots[0].id: 5])
             try archive.forget([.snapshot(snapshots[1])])
             #expect(try archive.check(data: false).findings == [])
             try Files(archive.directory).changeCatalogue(statements)

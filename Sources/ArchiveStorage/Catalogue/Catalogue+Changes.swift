@@ -28,7 +28,8 @@ extension Catalogue {
         of path: RelativePath, root: Int64, before end: HistoryPlace = .end, limit: Int? = nil
     ) throws(StorageError) -> [PlacedChange] {
         let sql = """
-            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path
+            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path,
+                isEdited
             FROM path JOIN change ON change.path = path.id LEFT JOIN path AS other ON other.id = change.other
             WHERE path.root = ? AND path.path = ? AND (change.sequence, change.seconds) < (?, ?)
             ORDER BY change.sequence DESC, change.seconds DESC LIMIT ?
@@ -42,7 +43,8 @@ extension Catalogue {
         root: Int64, after start: HistoryPlace, through end: HistoryPlace, at path: RelativePath = .root
     ) throws(StorageError) -> [PlacedChange] {
         let sql = """
-            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path
+            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path,
+                isEdited
             FROM change JOIN path ON path.id = change.path LEFT JOIN path AS other ON other.id = change.other
             WHERE change.root = ? AND (change.sequence, change.seconds) > (?, ?)
                 AND (change.sequence, change.seconds) <= (?, ?)
@@ -138,7 +140,8 @@ extension Catalogue {
         to path: RelativePath, root: Int64, before end: HistoryPlace
     ) throws(StorageError) -> PlacedChange? {
         let sql = """
-            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path
+            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path,
+                isEdited
             FROM path JOIN change INDEXED BY changeOfName ON change.path = path.id
                 JOIN path AS other ON other.id = change.other
             WHERE path.root = ? AND path.path = ? AND (change.sequence, change.seconds) < (?, ?) AND kind = 1
@@ -152,7 +155,8 @@ extension Catalogue {
     package func removals(root: Int64, at path: RelativePath = .root) throws(StorageError) -> [PlacedChange] {
         let paths = path.isRoot ? "" : "AND \(Catalogue.isBelow)"
         let sql = """
-            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path
+            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path,
+                isEdited
             FROM path JOIN change ON change.path = path.id LEFT JOIN path AS other ON other.id = change.other
             WHERE path.root = ? AND path.isGone \(paths) AND (change.sequence, change.seconds) = (
                 SELECT sequence, seconds FROM change WHERE path = path.id ORDER BY sequence DESC, seconds DESC LIMIT 1)
@@ -199,7 +203,8 @@ extension Catalogue {
     {
         func sql(_ order: String) -> String {
             """
-            SELECT path.path, sequence, seconds, kind, object, size, NULL, versions FROM path JOIN change ON change.path = path.id
+            SELECT path.path, sequence, seconds, kind, object, size, NULL, isEdited, versions
+            FROM path JOIN change ON change.path = path.id
             WHERE path.root = ? AND path.path = ? ORDER BY sequence \(order), seconds \(order) LIMIT 1
             """
         }
@@ -213,7 +218,7 @@ extension Catalogue {
             for order in ["ASC", "DESC"] {
                 try db.cachedStatement(sql: sql(order)).forEachRow(arguments) { row in
                     ends.append(try Catalogue.placedChange(row))
-                    count = Int(clamping: row.integer(7))
+                    count = Int(clamping: row.integer(8))
                     return false
                 }
             }
@@ -284,7 +289,7 @@ extension Catalogue {
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         let change = PathChange(
             path: try path(row.bytes(0)), kind: kind, object: object, size: row.number(5),
-            other: row.isNull(6) ? nil : try path(row.bytes(6)))
+            other: row.isNull(6) ? nil : try path(row.bytes(6)), isEdited: row.integer(7) != 0)
         return PlacedChange(
             place: HistoryPlace(sequence: row.integer(1), seconds: row.integer(2)), change: change)
     }

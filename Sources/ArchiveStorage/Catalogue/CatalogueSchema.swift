@@ -80,7 +80,8 @@ enum CatalogueSchema {
 
     /// The changes of each snapshot, by path and by snapshot; `snapshot.history` is a `HistoryState`.
     ///
-    /// A path is gone if its latest change removed it; `versions` counts its changes. A run sums up neighbouring
+    /// A path is gone if its latest change removed it; `versions` counts its changes. `change.other` is the other name of a
+    /// rename, and `isEdited` whether the content changed with it. A run sums up neighbouring
     /// snapshots without a pause between them, from the one in the key to the last; not every snapshot is in a run.
     private static let history = """
         CREATE TABLE path (
@@ -101,6 +102,7 @@ enum CatalogueSchema {
             object INTEGER NOT NULL,
             size INTEGER NOT NULL,
             other INTEGER,
+            isEdited INTEGER NOT NULL,
             PRIMARY KEY (path, sequence, seconds)
         ) WITHOUT ROWID;
         CREATE INDEX changeBySnapshot ON change (root, sequence, seconds);

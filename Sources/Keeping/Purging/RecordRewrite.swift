@@ -1,4 +1,4 @@
-// Moves operations, notes and pins from replaced snapshots to their replacements.
+// Moves operations, notes, pins and lifetimes from replaced snapshots to their replacements.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -21,6 +21,7 @@ struct RecordRewrite {
     /// - Parameter isPurged: whether an operation concerns nothing but the purge's target.
     mutating func run(isPurged: (OperationRecord) throws -> Bool) throws {
         try rewritePins()
+        try rewriteLifetimes()
         try rewriteNotes()
         try rewriteOperations(isPurged)
     }
@@ -31,6 +32,12 @@ struct RecordRewrite {
             try store.enter(PinRecord(target: new, time: pin.time, until: pin.until, reason: pin.reason))
             try store.enter(PinRecord(removedFrom: target, time: .now(after: pin.time)))
         }
+    }
+
+    private func rewriteLifetimes() throws {
+        var lifetimes: [SnapshotID: UInt64] = [:]
+        for (old, new) in replaced { lifetimes[new] = try store.catalogue.recordedLifetime(old) }
+        try store.enter(lifetimes: lifetimes)
     }
 
     private mutating func rewriteNotes() throws {
