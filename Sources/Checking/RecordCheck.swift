@@ -191,6 +191,7 @@ extension OperationRecord {
     fileprivate func ofRoot(_ path: [UInt8], _ machine: MachineID) -> OperationRecord {
         OperationRecord(
             rootPath: path, host: "", kind: kind, time: time, before: before, snapshot: snapshot, path: self.path,
-            target: target, machine: machine, name: name)
+            target: target, machine: machine, name: name, parts: parts, failed: failed,
+            leavesRepositories: leavesRepositories)
     }
 }

@@ -164,6 +164,15 @@ extension Archive {
     /// Younger operations can be undone whatever the policy.
     private static let undoSeconds: Int64 = 30 * 86_400
 
+    /// The snapshots that are needed to undo and redo recent operations.
+    ///
+    /// - Parameter root: only operations on the root with this number; nil for all.
+    func snapshotsForUndo(root: Int64? = nil, now: Timestamp) throws -> Set<SnapshotID> {
+        let oldest = now.seconds.subtractingReportingOverflow(Archive.undoSeconds).partialValue
+        let recent = try store.catalogue.operations(root: root).filter { $0.record.time.seconds >= oldest }
+        return Set(recent.flatMap { [$0.record.before, $0.record.snapshot].compactMap(\.self) })
+    }
+
     /// Returns which snapshots of a root a policy forgets.
     func plan(
         _ root: ArchivedRoot, _ number: Int64, _ policy: RetentionPolicy, now: Timestamp
@@ -179,11 +188,7 @@ extension Archive {
         try indexHistory(root: number)
         var circumstances = ThinningPlan.Circumstances(now: now)
         circumstances.pinned = Set(try store.catalogue.pins().values.filter { $0.holds(at: now) }.map(\.target))
-        let oldest = now.seconds.subtractingReportingOverflow(Archive.undoSeconds).partialValue
-        for operation in try store.catalogue.operations(root: number) where operation.record.time.seconds >= oldest {
-            circumstances.operations.formUnion(
-                [operation.record.before, operation.record.snapshot].compactMap { $0 })
-        }
+        circumstances.operations = try snapshotsForUndo(root: number, now: now)
         let rows = try store.catalogue.thinningRows(root: number)
         let recorded = try store.catalogue.recordedLifetimes(root: number)
         let shown = try lifetimes(of: rows, root: number)

@@ -40,6 +40,22 @@ package struct RestoreSource {
         try tree?.forEachEntry(at: .root, body)
     }
 
+    /// `sources` in walk order, without parts of others.
+    ///
+    /// A path below another one stays if its wanted state is in another snapshot.
+    static func distinct(_ sources: [RestoreSource]) -> [RestoreSource] {
+        var distinct: [RestoreSource] = []
+        // In walk order a directory comes before everything in it.
+        var above: [RestoreSource] = []
+        for source in sources.sorted(by: { $0.path < $1.path }) {
+            while let last = above.last, !last.path.contains(source.path) { above.removeLast() }
+            if above.contains(where: { $0.snapshot?.id == source.snapshot?.id }) { continue }
+            distinct.append(source)
+            above.append(source)
+        }
+        return distinct
+    }
+
     func owners() throws -> OwnerMapping {
         OwnerMapping(try snapshot.map { try store.snapshot($0.id) })
     }

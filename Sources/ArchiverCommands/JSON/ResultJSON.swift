@@ -59,6 +59,7 @@ struct RestoreJSON: Encodable {
         try object.encode(result.deleted, forKey: "deleted")
         try object.encode(result.skipped, forKey: "skipped")
         try object.encode(result.excluded, forKey: "excluded")
+        try object.encode(result.repositories, forKey: "repositories")
         try object.encode(result.bytesWritten, forKey: "bytesWritten")
         try object.encode(result.isComplete, forKey: "complete")
         try object.encode(result.isInterrupted, forKey: "interrupted")

@@ -202,7 +202,8 @@ private struct Purge {
         var records = RecordRewrite(store, result.replaced)
         let matcher = rewrite.search.matcher
         try records.run { operation in
-            guard !operation.path.isRoot, matcher.names(operation.path, isDirectory: true) else { return false }
+            let parts = operation.allParts
+            guard parts.contains(where: { !$0.isRoot && matcher.names($0, isDirectory: true) }) else { return false }
             let root = try store.catalogue.root(path: operation.rootPath, machine: operation.machine)
             return root.map(isMeant) ?? false
         }

@@ -65,7 +65,8 @@ struct RecordRewrite {
             let new = OperationRecord(
                 rootPath: old.rootPath, host: old.host, kind: old.kind, time: old.time,
                 before: old.before.map { replaced[$0] ?? $0 }, snapshot: old.snapshot.map { replaced[$0] ?? $0 },
-                path: old.path, target: old.target.map { moved[$0] ?? $0 }, machine: old.machine, name: old.name)
+                path: old.path, target: old.target.map { moved[$0] ?? $0 }, machine: old.machine, name: old.name,
+                parts: old.parts, failed: old.failed, leavesRepositories: old.leavesRepositories)
             if new == old { continue }
             moved[operation.id] = try store.enter(new)
             gone.insert(operation.id.chunk)

@@ -169,6 +169,16 @@ extension SeededGenerator {
     }
 
     mutating func operation() -> OperationRecord {
+        let record = plainOperation()
+        guard oneIn(2) else { return record }
+        let parts = ["a", "b/c"].map { record.path.appending(path: RelativePath(unchecked: Array($0.utf8))) }
+        return OperationRecord(
+            rootPath: record.rootPath, host: record.host, kind: record.kind, time: record.time, before: record.before,
+            snapshot: record.snapshot, path: record.path, target: record.target, machine: record.machine,
+            name: record.name, parts: parts, failed: 3, leavesRepositories: true)
+    }
+
+    private mutating func plainOperation() -> OperationRecord {
         var random = self
         defer { self = random }
         let kind = OperationKind.allCases.randomElement(using: &random) ?? .restore
