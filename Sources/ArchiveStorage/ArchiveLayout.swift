@@ -26,6 +26,8 @@ package struct ArchiveLayout: Sendable, Hashable {
     package var ballast: FilePath { directory.appending("ballast") }
     /// Certificates of purges: what was removed from all history; may be deleted.
     package var certificates: FilePath { directory.appending("certificates") }
+    /// Exists while a purge has begun and not ended.
+    package var unfinishedPurge: FilePath { certificates.appending("unfinished") }
     package var locks: FilePath { directory.appending("locks") }
 
     /// The lock file named `name`.

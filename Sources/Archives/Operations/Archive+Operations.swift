@@ -28,7 +28,7 @@ extension Archive {
     ) throws(ArchiverError) -> RestoreResult {
         try facing {
             try checkListing(of: snapshot)
-            let source = RestoreSource(snapshot, at: options.path, in: nodes)
+            let source = try RestoreSource(snapshot, at: options.path, in: nodes)
             guard try source.entry() != nil else { throw noSuchPath(options.path, in: snapshot) }
             if let target = options.target {
                 let restore = RestoreElsewhere(

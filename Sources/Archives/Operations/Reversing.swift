@@ -91,13 +91,13 @@ struct Reversing {
     /// The state before the operation that `step` undoes, in the part that it concerned.
     private func source(of step: OperationLog.Step) throws -> RestoreSource {
         if let resumed = step.resumed {
-            return RestoreSource(try snapshot(resumed.snapshot), at: resumed.path, in: archive.nodes)
+            return try RestoreSource(try snapshot(resumed.snapshot), at: resumed.path, in: archive.nodes)
         }
         guard let record = step.operation?.record, let before = try snapshot(record.before) else {
             // The root did not exist, so the operation concerns everything in it.
-            return RestoreSource(nil, at: .root, in: archive.nodes)
+            return try RestoreSource(nil, at: .root, in: archive.nodes)
         }
-        return RestoreSource(before, at: try concerned(record.path, in: before), in: archive.nodes)
+        return try RestoreSource(before, at: try concerned(record.path, in: before), in: archive.nodes)
     }
 
     /// `path`, or the first directory on the way to it that did not exist before, because the operation created it.

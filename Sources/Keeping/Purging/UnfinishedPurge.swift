@@ -11,18 +11,22 @@ internal import SystemPackage
 /// The catalogue cannot tell: the replaced snapshots are forgotten, and parts of them may be in no segment any more.
 struct UnfinishedPurge {
     private let folder: FilePath
-    private static let name = "unfinished"
+    private let path: FilePath
     /// Enough for some eight million snapshots.
     private static let byteLimit = 1 << 30
 
-    private var path: FilePath { folder.appending(UnfinishedPurge.name) }
+    /// Bytes of a line: two ids in hex digits, a space and a line feed.
+    private static let lineBytes = 4 * UInt64(ChunkID.byteCount) + 2
 
-    init(_ layout: ArchiveLayout) { folder = layout.certificates }
+    init(_ layout: ArchiveLayout) {
+        folder = layout.certificates
+        path = layout.unfinishedPurge
+    }
 
     /// Whether there is one.
     var exists: Bool { path.withPlatformString { access($0, F_OK) == 0 } }
 
-    /// Returns the replacement of each snapshot; empty if there is no unfinished purge.
+    /// Returns the last replacement of each snapshot; empty if there is no unfinished purge.
     ///
     /// - Throws: `StorageError` with the code `damaged` if the file is malformed.
     func replaced() throws -> [SnapshotID: SnapshotID] {
@@ -30,7 +34,9 @@ struct UnfinishedPurge {
         var replaced: [SnapshotID: SnapshotID] = [:]
         let file = try Descriptor.openFile(path, O_RDONLY)
         let text = try file.readToEnd(limit: UnfinishedPurge.byteLimit, path: path)
-        for line in text.split(separator: UInt8(ascii: "\n")) {
+        // A line without an end was being written when the purge was killed; its snapshot does not exist yet.
+        let whole = text.lastIndex(of: UInt8(ascii: "\n")).map { text[..<$0] } ?? []
+        for line in whole.split(separator: UInt8(ascii: "\n")) {
             let ids = line.split(separator: UInt8(ascii: " ")).map { ChunkID(hex: String(decoding: $0, as: UTF8.self)) }
             guard ids.count == 2, let old = ids[0], let new = ids[1] else {
                 throw StorageError(
@@ -39,15 +45,31 @@ struct UnfinishedPurge {
             }
             replaced[SnapshotID(old)] = SnapshotID(new)
         }
-        return replaced
+        return replaced.mapValues { UnfinishedPurge.last($0, replaced) }
     }
 
-    /// Writes the mark, durably.
-    func begin(replacing replaced: [SnapshotID: SnapshotID]) throws(FileError) {
+    /// The last replacement of a snapshot: a second purge may have replaced the first one's.
+    private static func last(_ first: SnapshotID, _ replaced: [SnapshotID: SnapshotID]) -> SnapshotID {
+        var (last, seen): (SnapshotID, Set<SnapshotID>) = (first, [first])
+        while let next = replaced[last], seen.insert(next).inserted { last = next }
+        return last
+    }
+
+    /// Writes the mark, durably, unless there is one.
+    func begin() throws(FileError) {
+        if exists { return }
         try Directory.create(folder, permissions: 0o700, durable: true)
-        let lines = replaced.map { "\($0.key.hex) \($0.value.hex)\n" }.sorted()
-        try DurableFile.replace(
-            directory: folder, name: UnfinishedPurge.name, contents: Array(lines.joined().utf8))
+        try DurableFile.replace(directory: folder, name: path.lastComponent?.string ?? "", contents: [])
+    }
+
+    /// Adds a replacement to the mark, durably, before the new snapshot is stored.
+    func add(_ old: SnapshotID, replacedBy new: SnapshotID) throws(FileError) {
+        try begin()
+        let file = try Descriptor.openFile(path, O_RDWR)
+        // A line that a killed purge did not finish is overwritten.
+        let end = try FileStatus.read(file).size / UnfinishedPurge.lineBytes * UnfinishedPurge.lineBytes
+        try file.write(Array("\(old.hex) \(new.hex)\n".utf8), at: UInt64(end), path: path)
+        try file.synchronizeData(path: path)
     }
 
     /// Removes the mark, durably.
