@@ -134,6 +134,14 @@ extension ArchiveStore {
             }
             names.insert(name)
         }
+        // A record drops an id, and so every file that has it.
+        let dropped = Set(segments.map(\.number))
+        let others = try catalogue.segments().filter { !dropped.contains($0.number) }.compactMap(\.name)
+        guard names.isDisjoint(with: try catalogue.copiedSegments()), names.isDisjoint(with: others) else {
+            throw StorageError(
+                .damaged, layout.directory, "segments cannot be dropped: other files have the same ids",
+                remedy: "run 'archiver check', and move the files that it names out of the archive")
+        }
         let record = DroppedSegments(time: time, segments: names)
         try enter(record, listed: record)
     }
@@ -181,9 +189,21 @@ extension ArchiveStore {
         try enter(statements)
     }
 
+    /// Replaces a saved state by one with another label.
+    package func replaceLabel(of state: StateRecord, _ id: StateID, by label: String?) throws(StorageError) {
+        let new = StateRecord(
+            title: state.title, host: state.host, time: state.time, label: label, type: state.type,
+            version: state.version, content: state.content, storedBytes: state.storedBytes)
+        let writer = try beginCommit()
+        do throws(StorageError) { _ = try writer.commit(new, replacing: id) } catch {
+            writer.abandon()
+            throw error
+        }
+    }
+
     /// `time`, or just after the last statement about these records: the latest statement counts, even if the clock was
     /// set back.
-    private func time(_ time: Timestamp, after records: Set<ChunkID>) throws(StorageError) -> Timestamp {
+    func time(_ time: Timestamp = .now, after records: Set<ChunkID>) throws(StorageError) -> Timestamp {
         var time = time
         for id in records {
             if let earlier = try catalogue.timeOfForgetting(id) { time = max(time, earlier.advanced(byNanoseconds: 1)) }

@@ -90,7 +90,7 @@ struct RecordKind: Sendable {
         .notes, .policies, .deletions,
     ]
     /// Kinds that affect others: they are entered for all segments before any other record.
-    static let enteredFirst: Set<ChunkKind> = [.droppedSegments, .rootNotice]
+    static let enteredFirst: Set<ChunkKind> = [.droppedSegments, .rootNotice, .forgotten]
 
     /// A table with a column `root`, which changes when a root is moved.
     struct RootTable: Sendable {

@@ -33,7 +33,8 @@ enum ExitStatus: Int32, Error, CaseIterable {
             case .malformedSelector, .otherRoot, .overlappingHistories, .unsuitableSettings: .usage
             case .newerFormat, .readOnly, .noSpace, .noSuchSnapshot, .ambiguousSelector, .noSuchPath,
                 .noSuchDirectory, .notDirectory, .unsuitableRoot, .targetNotEmpty, .notWatched, .nothingToUndo,
-                .nothingToRedo, .unsuitable, .pinned, .notPinned, .noLabel, .lastSnapshot, .tooMuchToForget,
+                .nothingToRedo, .unsuitable, .pinned, .notPinned, .noLabel, .noSuchNote, .lastSnapshot,
+                .tooMuchToForget,
                 .permission, .system:
                 .failed
             }

@@ -13,19 +13,18 @@ package enum KernelLocks {
     /// The other processes that hold such locks, with their commands; the same hint.
     package static func holders(of path: FilePath) -> [LockHolder] {
         Set(processes(with: path)).subtracting([getpid(), 0]).sorted().compactMap { process in
-            guard let text = read(FilePath("/proc/\(process)/cmdline")) else { return nil }
+            let file = FilePath("/proc/\(process)/cmdline")
+            guard let bytes = try? Descriptor.open(file, O_RDONLY).readToEnd(limit: byteLimit, path: file) else {
+                return nil
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
             return LockHolder(process: process, command: text.split(separator: "\0").joined(separator: " "))
         }
     }
 
     /// A holder that is suspended, as by Ctrl-Z or a debugger; nil if all others run.
     package static func stoppedHolder(of path: FilePath) -> LockHolder? {
-        holders(of: path).first { holder in
-            guard let text = read(FilePath("/proc/\(holder.process)/stat")), let end = text.lastIndex(of: ")") else {
-                return false
-            }
-            return text[end...].split(separator: " ").dropFirst().first?.lowercased() == "t"
-        }
+        holders(of: path).first(where: \.isStopped)
     }
 
     /// The ids of the processes with such locks, one for each lock; 0 for a process of another PID namespace.
@@ -40,12 +39,6 @@ package enum KernelLocks {
                 return nil
             }
             return max(0, pid_t(words[4]) ?? 0)
-        }
-    }
-
-    private static func read(_ path: FilePath) -> String? {
-        (try? Descriptor.open(path, O_RDONLY).readToEnd(limit: LockHolder.byteLimit, path: path)).map {
-            String(decoding: $0, as: UTF8.self)
         }
     }
 

@@ -17,11 +17,18 @@ package struct RestoreSource {
 
     package var store: ArchiveStore { nodes.store }
 
-    package init(_ snapshot: ListedSnapshot?, at path: RelativePath, in nodes: StoredNodes) {
+    /// - Throws: `StorageError` with the code `damaged` if the snapshot's root is not a directory, as in a forged archive.
+    package init(_ snapshot: ListedSnapshot?, at path: RelativePath, in nodes: StoredNodes) throws(StorageError) {
         self.nodes = nodes
         self.snapshot = snapshot
         self.path = path
         tree = snapshot.map { Tree($0.tree, in: nodes) }
+        // A damaged tree is restored as far as it can be read.
+        guard let snapshot, let root = try? tree?.entry(at: .root), root.kind != .directory else { return }
+        throw StorageError(
+            .damaged, nodes.store.layout.directory,
+            "snapshot \(snapshot.id.short) cannot be restored: its root is not a directory",
+            remedy: "use another snapshot; 'archiver check' shows which are good")
     }
 
     /// Returns the wanted entry at the part's own path; nil if there is none.

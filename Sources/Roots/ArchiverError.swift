@@ -50,6 +50,8 @@ public struct ArchiverError: Error, Sendable {
         case notPinned
         /// A snapshot or saved state has no label to remove.
         case noLabel
+        /// There is no such note.
+        case noSuchNote
         /// More would be forgotten than is plausible.
         case tooMuchToForget
         /// A root would have no snapshot left.

@@ -162,15 +162,19 @@ package final class Reclaimer {
             let unclean = try PurgeSurvey(store, live: live, purged: purged, survey).segments
             return segments.filter { unclean.contains($0.number) }.sorted { $0.path > $1.path }
         }
+        let copied = try catalogue.copiedSegments()
+        let segments = segments.filter { $0.name.map { !copied.contains($0) } ?? true }
         let small = segments.filter { $0.indexedLength < store.manifest.parameters.segmentBytes / 8 }
         let isMerging = small.count >= Reclaimer.smallSegments
+        let withNotes = try segmentsWithRemovedNotes()
         var freedBytes = result.freedBytes - result.movedBytes
         var further: [(segment: ListedSegment, tally: SegmentSurvey.Tally)] = []
         var victims = segments.filter { segment in
             let tally = survey.tally(of: segment.number)
             // A block with dead bases keeps them; rewritten, it does not.
             let gain = tally.freeBytes + tally.leaningBytes
-            if isMerging && small.contains(segment) || gain > 0 && gain * 100 >= tally.bytes * options.leastShare {
+            let isRequired = isMerging && small.contains(segment) || withNotes.contains(segment.number)
+            if isRequired || gain > 0 && gain * 100 >= tally.bytes * options.leastShare {
                 freedBytes += tally.freeBytes
                 return true
             }
@@ -183,6 +187,17 @@ package final class Reclaimer {
             victims.append(segment)
         }
         return victims.sorted { $0.path > $1.path }
+    }
+
+    /// The numbers of the segments that hold a removed note: its bytes must not stay, however few they are.
+    private func segmentsWithRemovedNotes() throws(StorageError) -> Set<Int64> {
+        var found: Set<Int64> = []
+        for note in try catalogue.removedNotes() {
+            for copy in try catalogue.copies(beginning: ChunkPrefix(note)) where copy.id == note {
+                found.insert(copy.location.segment)
+            }
+        }
+        return found
     }
 
     private static func batch(of victims: [ListedSegment]) -> [ListedSegment] {
@@ -220,6 +235,7 @@ package final class Reclaimer {
             // Commits may have reused chunks that seemed dead, and a writer that died may have left a snapshot that
             // only its segment knows of.
             try update()
+            try acquitCopied(&victims)
             try mark(&live)
             while !victims.isEmpty {
                 guard let damaged = try evacuate(victims, onProgress) else { break }
@@ -234,6 +250,18 @@ package final class Reclaimer {
         try drop(victims)
         result.dropped += victims.count
         result.freedBytes += victims.reduce(0) { $0 + $1.indexedLength }
+    }
+
+    /// Removes the segments that other files have as well: dropping an id drops all files that have it.
+    private func acquitCopied(_ victims: inout [ListedSegment]) throws(StorageError) {
+        let copied = try catalogue.copiedSegments()
+        if copied.isEmpty { return }
+        for victim in victims where victim.name.map(copied.contains) ?? false {
+            try catalogue.acquit(victim.number)
+            let path = store.segments.path(of: victim.path)
+            result.damaged.append("segment \(path) stays: another file has the same id")
+        }
+        victims.removeAll { $0.name.map(copied.contains) ?? false }
     }
 
     /// Copies the live chunks out of the segments.
@@ -361,10 +389,7 @@ package final class Reclaimer {
     ///
     /// Segments that it condemned are indexed again, and remaining files of dropped segments are removed.
     package func tidy() throws(StorageError) {
-        for segment in try catalogue.segments() where segment.state == .condemned {
-            // Some of its rows may have been removed; it is indexed again.
-            try catalogue.forget(segment.number)
-        }
+        try store.indexCondemnedAgain()
         try update()
         let opening = try UseLock.opening(store.layout)
         defer { withExtendedLifetime(opening) {} }
@@ -380,6 +405,18 @@ package final class Reclaimer {
 }
 
 extension ArchiveStore {
+    /// Indexes the segments again that a reclaimer had condemned when it died: it may have removed some of their rows.
+    ///
+    /// No reclaimer may be running.
+    package func indexCondemnedAgain() throws(StorageError) {
+        let condemned = try catalogue.segments().filter { $0.state == .condemned }
+        if condemned.isEmpty { return }
+        let opening = try UseLock.opening(layout)
+        defer { withExtendedLifetime(opening) {} }
+        for segment in condemned { try catalogue.forget(segment.number) }
+        try CatalogueUpdate(self).run()
+    }
+
     /// Excludes reclaimers for as long as the lock lives: no segment is dropped.
     ///
     /// - Parameter isWaiting: whether to wait for a running reclaimer.

@@ -104,6 +104,7 @@ struct CheckJSON: Encodable {
     let findingCount: Int
     let spareDamage: [String]
     let spareDamageCount: Int
+    let warnings: [String]
 
     init(_ result: CheckResult) {
         segments = result.segments
@@ -119,6 +120,7 @@ struct CheckJSON: Encodable {
         findingCount = result.findingCount
         spareDamage = result.spareDamage
         spareDamageCount = result.spareDamageCount
+        warnings = result.warnings
     }
 }
 
@@ -147,6 +149,7 @@ struct RepairJSON: Encodable {
     let states: Int
     let cutBytes: Int
     let findings: [String]
+    let moved: [String]
 
     init(_ repair: CatalogueRepair) {
         segments = repair.segments
@@ -157,6 +160,7 @@ struct RepairJSON: Encodable {
         states = repair.states
         cutBytes = repair.cutBytes
         findings = repair.findings
+        moved = repair.moved
     }
 }
 

@@ -109,14 +109,14 @@ struct Reversing {
     private func sources(of step: OperationLog.Step) throws -> [RestoreSource] {
         if let resumed = step.resumed {
             let wanted = try snapshot(resumed.snapshot)
-            return resumed.allParts.map { RestoreSource(wanted, at: $0, in: archive.nodes) }
+            return try resumed.allParts.map { try RestoreSource(wanted, at: $0, in: archive.nodes) }
         }
         guard let record = step.operation?.record, let before = try snapshot(record.before) else {
             // The root did not exist, so the operation concerns everything in it.
-            return [RestoreSource(nil, at: .root, in: archive.nodes)]
+            return [try RestoreSource(nil, at: .root, in: archive.nodes)]
         }
         return try record.allParts.map { part in
-            RestoreSource(before, at: try concerned(part, in: before), in: archive.nodes)
+            try RestoreSource(before, at: try concerned(part, in: before), in: archive.nodes)
         }
     }
 

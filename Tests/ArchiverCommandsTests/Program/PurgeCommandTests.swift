@@ -86,4 +86,29 @@ struct PurgeCommandTests {
         #expect(try run("--content", "/nowhere/at/all", "-y").status == 1)
         #expect(try run("never", "-y").errorText.contains("no snapshot has"))
     }
+
+    @Test(
+        "a text is purged from notes and labels; files with the same bytes are named, and an unfinished purge is said")
+    func text() throws {
+        #expect(try place.run("label", "latest", "hunter2-label").status == 0)
+        #expect(try place.run("note", "hunter2 note").status == 0)
+        #expect(try run("--text", "hunter2", "--dry-run").text.contains("would purge 2 records with the text"))
+        let outcome = try run("--text", "hunter2", "--yes")
+        #expect(outcome.status == 0 && outcome.text.contains("no purged data is left"), "\(outcome.errorText)")
+        #expect(try !place.run("list").text.contains("hunter2"))
+        #expect(try run("--text", "hunter2", "--yes").status == 1)
+        #expect(try run("--text", "a", "--pattern", "b").status == 64)
+
+        try place.write("copy.env", "PASSWORD=correct horse battery staple\n")
+        _ = try place.capture()
+        let shared = try run("secrets.env", "--yes")
+        #expect(
+            shared.status == 3 && shared.errorText.contains("the same bytes are in copy.env"), "\(shared.errorText)")
+        #expect(!shared.text.contains("no purged data is left"))
+        try Files("/").write(place.archive.appending("certificates/unfinished"), [])
+        #expect(try place.run("list").errorText.contains("is unfinished"))
+        #expect(try place.run("status").text.contains("is unfinished"))
+        #expect(try run("copy.env", "--yes").status == 0)
+        #expect(try !place.run("list").errorText.contains("is unfinished"))
+    }
 }
