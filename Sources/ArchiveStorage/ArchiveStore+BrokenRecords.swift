@@ -25,11 +25,9 @@ extension ArchiveStore {
         for (id, kind) in broken.sorted(by: { $0.key < $1.key }) {
             let name = "record-\(kind.kind.rawValue)-\(id.hex)"
             let bytes = try read(id)
-            try storing { () throws(FileError) in
-                try Directory.create(layout.salvage, permissions: 0o700, durable: true)
-                try DurableFile.replace(directory: layout.salvage, name: name, contents: bytes)
-            }
-            moved.append("\(kind.name(id)) breaks a rule of the format: moved to \(layout.salvage.appending(name))")
+            let file = layout.salvage.appending(name)
+            try storing { () throws(FileError) in try DurableFile.replace(file, contents: bytes) }
+            moved.append("\(kind.name(id)) breaks a rule of the format: moved to \(file.path)")
         }
         try forget(Set(broken.keys))
         return moved

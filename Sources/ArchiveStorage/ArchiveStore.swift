@@ -152,7 +152,7 @@ package final class ArchiveStore: Sendable {
     private func update() throws(StorageError) -> CatalogueUpdate.Summary {
         let summary = try CatalogueUpdate(self).run()
         let damage = try catalogue.damage()
-        let isPurging = layout.unfinishedPurge.withPlatformString { access($0, F_OK) == 0 }
+        let isPurging = (try? layout.unfinishedPurge.status) != nil
         let lost = try catalogue.lostLatestSnapshots().map { $0.message(in: segments) }
         found.withLock {
             $0 =

@@ -13,6 +13,8 @@ public struct RestoreOptions: Sendable {
     ///
     /// The content of a directory is restored into the target itself; anything else gets its own name in it.
     public var target: FilePath?
+    /// Whether the target is a new name for the restored object, which is not a directory.
+    public var targetIsFile: Bool
     /// The root to restore, which the snapshot must belong to; only for a restore in place.
     ///
     /// nil means the snapshot's own root, which must be on this machine.
@@ -25,11 +27,12 @@ public struct RestoreOptions: Sendable {
     public var interruption: RestoreInterruption?
 
     public init(
-        path: RelativePath = .root, target: FilePath? = nil, root: FilePath? = nil, isDryRun: Bool = false,
-        leavesRepositories: Bool = false, interruption: RestoreInterruption? = nil
+        path: RelativePath = .root, target: FilePath? = nil, targetIsFile: Bool = false, root: FilePath? = nil,
+        isDryRun: Bool = false, leavesRepositories: Bool = false, interruption: RestoreInterruption? = nil
     ) {
         self.path = path
         self.target = target
+        self.targetIsFile = targetIsFile
         self.root = root
         self.isDryRun = isDryRun
         self.leavesRepositories = leavesRepositories

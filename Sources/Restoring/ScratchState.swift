@@ -53,7 +53,7 @@ package final class ScratchState {
             try Directory.removeTree(directory)
         }
         let restore = RestoreElsewhere(
-            try RestoreSource(snapshot, at: .root, in: nodes), to: directory,
+            try RestoreSource(snapshot, at: .root, in: nodes), to: directory, isFile: false,
             interruption: interruption, progress: progress, onAction: nil)
         try checkCompleteness(of: restore.run(), snapshot)
         present = snapshot

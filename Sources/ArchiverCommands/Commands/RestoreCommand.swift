@@ -19,7 +19,8 @@ struct RestoreCommand: ParsableCommand {
 
             If some paths cannot be restored, they are named, the rest is restored, and the exit code is 3. After an \
             interruption, run the command again to finish the job. With --target the snapshot is written to another, \
-            empty directory, and nothing else is changed. A saved state, named by its id, label or title, is written \
+            empty directory, and nothing else is changed. A single file is written to a path that does not exist yet, \
+            or into an empty directory. A saved state, named by its id, label or title, is written \
             as JSON to the file that --target names.
 
             Examples:
@@ -77,6 +78,15 @@ struct RestoreCommand: ParsableCommand {
                 : StateDetails.summary(state, export, isDryRun: dryRun))
     }
 
+    /// Whether `--target` names a new file, as in cp(1): one file is restored, and the target does not exist.
+    private func targetIsFile(
+        _ path: RelativePath, in snapshot: ListedSnapshot, _ context: RootContext
+    ) throws -> Bool {
+        guard let target, try context.archive.entry(at: path, in: snapshot).map({ $0.kind != .directory }) == true
+        else { return false }
+        return FileStatus.size(at: target.path) == nil
+    }
+
     private func restore(
         _ snapshot: ListedSnapshot, _ paths: [RelativePath], _ context: RootContext, _ console: Console
     ) throws {
@@ -88,7 +98,8 @@ struct RestoreCommand: ParsableCommand {
             for path in paths { _ = try context.requiredEntry(at: path, in: snapshot) }
         }
         let options = RestoreOptions(
-            path: paths[0], target: target?.path, root: target == nil ? try context.place(of: snapshot) : nil,
+            path: paths[0], target: target?.path, targetIsFile: try targetIsFile(paths[0], in: snapshot, context),
+            root: target == nil ? try context.place(of: snapshot) : nil,
             isDryRun: dryRun, interruption: Interruptions.observed())
         let progress = OperationProgress()
         let line = ProgressLine("restoring \(Escaping.text(snapshot.rootPath))", progress, console)

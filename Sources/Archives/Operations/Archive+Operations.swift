@@ -33,8 +33,10 @@ extension Archive {
                 return try restore([wanted], options, progress: progress, onAction: onAction)
             }
             let source = try source(of: WantedPath(options.path, in: snapshot))
+            let isFile = try options.targetIsFile && source.entry()?.kind != .directory
             let restore = RestoreElsewhere(
-                source, to: target, interruption: options.interruption, progress: progress, onAction: onAction)
+                source, to: target, isFile: isFile, interruption: options.interruption, progress: progress,
+                onAction: onAction)
             return try options.isDryRun ? restore.plan() : restore.run()
         }
     }
