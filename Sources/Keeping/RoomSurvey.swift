@@ -57,6 +57,11 @@ struct RoomSurvey {
             let onEntry = { (entry: Entry, chunks: [ChunkID]) in
                 guard entry.kind == .file, !chunks.isEmpty else { return }
                 let length = entry.size
+                // The newest snapshot is named; all kept versions count.
+                if let index = files.firstIndex(where: { $0.path == entry.path }) {
+                    files[index].chunks += chunks
+                    return
+                }
                 guard files.count < RoomSurvey.largestLimit || length > files.last?.length ?? 0 else { return }
                 files.append(File(path: entry.path, snapshot: id, chunks: chunks, length: length))
                 files.sort { $0.length > $1.length }

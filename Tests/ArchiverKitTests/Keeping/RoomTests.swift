@@ -194,17 +194,19 @@ import Testing
     @Test("a segment that captures use is freed: they go on in a new one")
     func retired() throws {
         var random = SeededGenerator("retired segments")
-        let scene = try scene(6, bytes: 100_000, &random)
+        let scene = try PruneScene(segmentBytes: 4 << 20)
+        for _ in 0..<6 {
+            try scene.root.write("file", random.noise(100_000))
+            try scene.capture()
+        }
         try scene.thin { $0 >= 4 }
         let before = try Set(scene.segments().keys)
-        var options = later(grace: .zero)
-        options.willPrune = { try? scene.store.retireSegments() }
-        // The watcher's archive goes on to capture while another object frees the space.
+        // A watcher's archive goes on to capture while another object frees the space.
         let others = try Archive.open(scene.archive.directory)
         try scene.store.retireSegments()
-        try scene.root.write("file0", "during the prune")
+        try scene.root.write("file", "during the prune")
         try scene.capture()
-        let result = try others.maintain(options)
+        let result = try others.maintain(later(grace: .zero))
         scene.store.continueSegments()
         #expect(result.pruned?.inUse == 0 && result.pruned?.freedBytes ?? 0 > 300_000, "\(result)")
         #expect(try before.isDisjoint(with: scene.segments().keys))
