@@ -1,7 +1,7 @@
 // Names of the files in an archive's directory.
 
 internal import ArchiveFormat
-internal import FileIO
+package import FileIO
 package import SystemPackage
 
 /// The paths of the files in an archive's directory.
@@ -13,21 +13,26 @@ package struct ArchiveLayout: Sendable, Hashable {
         self.directory = directory
     }
 
-    static let manifestName = "archive.json"
-
     /// The format version, archive id and parameters; its presence makes a directory an archive.
-    package var manifest: FilePath { directory.appending(ArchiveLayout.manifestName) }
-    package var segments: FilePath { directory.appending("segments") }
+    package var manifest: EnclosedPath { inside("archive.json") }
+    package var segments: EnclosedPath { inside("segments") }
     /// The SQLite index of the segments; disposable.
     package var catalogue: FilePath { directory.appending("catalogue.sqlite") }
     /// Bytes that were cut off segments; may be deleted.
-    package var salvage: FilePath { directory.appending("salvage") }
+    package var salvage: EnclosedPath { inside("salvage") }
     /// Reserved space for freeing space on a full disk; may be deleted.
-    package var ballast: FilePath { directory.appending("ballast") }
+    package var ballast: EnclosedPath { inside("ballast") }
     /// Certificates of purges: what was removed from all history; may be deleted.
-    package var certificates: FilePath { directory.appending("certificates") }
-    package var locks: FilePath { directory.appending("locks") }
+    package var certificates: EnclosedPath { inside("certificates") }
+    /// Exists while a purge has begun and not ended.
+    package var unfinishedPurge: EnclosedPath { certificates.appending("unfinished") }
+    package var locks: EnclosedPath { inside("locks") }
+    /// What must outlive a command but is no part of the history.
+    package var settings: EnclosedPath { inside("settings") }
 
     /// The lock file named `name`.
-    package func lock(_ name: String) -> FilePath { locks.appending(name) }
+    package func lock(_ name: String) -> EnclosedPath { locks.appending(name) }
+
+    /// The path `name` in the archive: no link in it is followed.
+    private func inside(_ name: String) -> EnclosedPath { EnclosedPath(directory).appending(name) }
 }

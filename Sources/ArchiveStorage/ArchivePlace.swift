@@ -72,20 +72,19 @@ struct ArchivePlace {
     /// - Parameter lock: held exclusively, so that no other process uses the archive.
     func openOrMend(_ lock: UseLock) throws(StorageError) -> ArchiveManifest {
         do { return try open() } catch {
-            guard error.code == .damaged, error.path == layout.manifest else { throw error }
+            guard error.code == .damaged, error.path == layout.manifest.path else { throw error }
             let manifest = try manifestOfSegments(error)
             try storing { () throws(FileError) in
-                try Directory.create(layout.salvage, permissions: 0o700, durable: true)
+                try layout.salvage.createDirectory(durable: true)
                 let name = "archive.json.\(UInt32.random(in: .min ... .max))"
-                let result = layout.manifest.withPlatformString { old in
-                    layout.salvage.appending(name).withPlatformString { rename(old, $0) }
+                let path = layout.manifest.path
+                do throws(FileError) {
+                    try layout.manifest.parent.openDirectory().rename(
+                        layout.manifest.name, to: CName(name.utf8), in: layout.salvage.openDirectory(), path: path)
+                } catch {
+                    guard error.code == .noSuchFileOrDirectory else { throw error }
                 }
-                if result != 0, Errno.current != .noSuchFileOrDirectory {
-                    throw FileError("rename", layout.manifest, .current)
-                }
-                try DurableFile.create(
-                    directory: layout.directory, name: CName(ArchiveLayout.manifestName.utf8),
-                    contents: manifest.encoded())
+                try DurableFile.create(layout.manifest, contents: manifest.encoded())
             }
             return manifest
         }
@@ -102,8 +101,8 @@ struct ArchivePlace {
         guard let (id, time) = created.first else { throw error }
         guard created.count == 1 else {
             throw StorageError(
-                .damaged, layout.manifest,
-                "\(layout.manifest) is lost, and the segments belong to \(created.count) archives",
+                .damaged, layout.manifest.path,
+                "\(layout.manifest.path) is lost, and the segments belong to \(created.count) archives",
                 remedy: "move the segments of the other archives away")
         }
         return ArchiveManifest(id: id, created: time)
@@ -112,8 +111,7 @@ struct ArchivePlace {
     private func read() throws(StorageError) -> ArchiveManifest {
         let bytes: [UInt8]
         do {
-            let file = try Descriptor.openFile(layout.manifest, O_RDONLY)
-            bytes = try file.readToEnd(limit: 1 << 20, path: layout.manifest)
+            bytes = try layout.manifest.open(O_RDONLY).readToEnd(limit: 1 << 20, path: layout.manifest.path)
         } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
             throw StorageError(
                 .noArchive, layout.directory, "there is no archive at \(layout.directory)",
@@ -124,7 +122,7 @@ struct ArchivePlace {
         do { return try ArchiveManifest(decoding: bytes) } catch {
             guard case .unknownVersion(let version) = error else {
                 throw StorageError(
-                    .damaged, layout.manifest, "\(layout.manifest) is damaged: \(error)",
+                    .damaged, layout.manifest.path, "\(layout.manifest.path) is damaged: \(error)",
                     remedy: "run 'archiver repair', or put the file back from a copy of the archive")
             }
             throw StorageError(
@@ -138,9 +136,7 @@ struct ArchivePlace {
         let manifest = ArchiveManifest(id: .random(), created: .now)
         try segments.prepare()
         try storing { () throws(FileError) in
-            try DurableFile.create(
-                directory: layout.directory, name: CName(ArchiveLayout.manifestName.utf8),
-                contents: manifest.encoded())
+            try DurableFile.create(layout.manifest, contents: manifest.encoded())
         }
     }
 
@@ -159,7 +155,7 @@ struct ArchivePlace {
     private func checkForSegments() throws(StorageError) {
         guard try !segments.list().segments.isEmpty else { return }
         throw StorageError(
-            .damaged, layout.manifest,
+            .damaged, layout.manifest.path,
             "the archive \(layout.directory) has lost its archive.json; its segments are there",
             remedy: "run 'archiver repair', or put the file back from a copy of the archive")
     }

@@ -51,8 +51,13 @@ public struct StorageError: Error, Sendable {
             case .readOnlyFileSystem, .permissionDenied, .notPermitted: .readOnly
             default: .system
             }
-        self.init(code, error.path, error.description, remedy: error.remedy)
+        let isRefusal = error.code == .permissionDenied || error.code == .notPermitted
+        let remedy = isRefusal ? StorageError.remedyForRefusal : error.remedy
+        self.init(code, error.path, error.description, remedy: remedy)
     }
+
+    /// What to do if a file of the archive may not be used.
+    static let remedyForRefusal = "run as its owner, or give all files of the archive to one user"
 
     /// Damage in a block of a segment.
     package static func damaged(_ segment: FilePath, offset: Int, _ reason: FormatError) -> StorageError {
@@ -60,6 +65,11 @@ public struct StorageError: Error, Sendable {
             .damaged, segment, "block at byte \(offset) of \(segment): \(reason)",
             remedy: "run 'archiver check' to see what is still good; other snapshots stay usable")
     }
+
+    /// Whether bytes of the archive are wrong, lost or unknown to this program.
+    ///
+    /// Any other error says nothing about them.
+    package var isAboutBytes: Bool { code == .damaged || code == .newerFormat }
 
     /// The message as a sentence that begins with `name`.
     package func message(about name: String) -> String {

@@ -1,15 +1,17 @@
-// Writes the findings of opening an archive to stderr: one line or one JSON object each.
+// Writes the findings of opening an archive, and its creation, to stderr: one line or one JSON object each.
 
 internal import ArchiveStorage
+internal import ArchiverKit
+internal import FileIO
 
-/// The findings that a command reports before it starts its work.
+/// The findings that a command reports before it starts its work; only `check` names files that are no segments.
 struct FindingReport {
     private let findings: [ArchiveFinding]
 
     /// The maximum number of findings shown as text; `check` reports all.
     private static let limit = 5
 
-    init(_ findings: [ArchiveFinding]) { self.findings = findings }
+    init(_ findings: [ArchiveFinding]) { self.findings = findings.filter { $0.kind != .stranger } }
 
     func write(_ console: Console) {
         if console.isJSON {
@@ -22,17 +24,43 @@ struct FindingReport {
     }
 }
 
-/// A finding as `--json` shows it: `{"warning": {"kind": …, "message": …}}`.
-private struct WarningJSON: Encodable {
-    let finding: ArchiveFinding
+/// Says on stderr that a command created an archive, always: it may hide one whose disk is not mounted.
+struct CreationReport {
+    private let archive: Archive
 
-    init(_ finding: ArchiveFinding) { self.finding = finding }
+    init(_ archive: Archive) { self.archive = archive }
+
+    func write(_ console: Console) {
+        let name = Escaping.text(archive.directory.bytes)
+        let message = "created a new archive: \(name)"
+        // The path may have been meant: a script without $ARCHIVER_ARCHIVE uses the default archive.
+        let other = KnownArchive.all.first { $0.path != archive.directory }.map {
+            "; this machine also uses \(Escaping.text($0.path.bytes))"
+        }
+        let remedy = "if you expected an existing one: is its disk mounted?" + (other ?? "")
+        guard console.isJSON else { return console.warn("archiver: \(message) — \(remedy)") }
+        let json = WarningJSON(kind: "created", message: message, remedy: remedy)
+        if let line = try? JSONText.of(json) { console.warn(line) }
+    }
+}
+
+/// A warning as `--json` shows it: `{"warning": {"kind": …, "message": …}}`.
+private struct WarningJSON: Encodable {
+    let kind: String
+    let message: String
+    let remedy: String?
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
         var warning = object.nestedContainer(keyedBy: JSONKey.self, forKey: "warning")
-        try warning.encode(finding.kind.rawValue, forKey: "kind")
-        try warning.encode(finding.message, forKey: "message")
-        try warning.encode(finding.remedy, forKey: "remedy")
+        try warning.encode(kind, forKey: "kind")
+        try warning.encode(message, forKey: "message")
+        try warning.encode(remedy, forKey: "remedy")
+    }
+}
+
+extension WarningJSON {
+    init(_ finding: ArchiveFinding) {
+        self.init(kind: finding.kind.rawValue, message: finding.message, remedy: finding.remedy)
     }
 }

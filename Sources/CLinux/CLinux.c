@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/fanotify.h>
@@ -63,6 +64,27 @@ int clinux_statx(int directory, const char *path, int flags, struct clinux_statu
     out->modified_nanoseconds = s.stx_mtime.tv_nsec;
     out->changed_seconds = s.stx_ctime.tv_sec;
     out->changed_nanoseconds = s.stx_ctime.tv_nsec;
+    return 0;
+}
+
+int clinux_identity(int descriptor, void *bytes, size_t count) {
+    struct statx s;
+    struct statfs file_system;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &s) != 0) return -1;
+    if (fstatfs(descriptor, &file_system) != 0) return -1;
+    bool is_born = (s.stx_mask & STATX_BTIME) && (s.stx_btime.tv_sec != 0 || s.stx_btime.tv_nsec != 0);
+    if (!is_born || count != CLINUX_IDENTITY_SIZE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    int64_t seconds = s.stx_btime.tv_sec;
+    uint32_t nanoseconds = s.stx_btime.tv_nsec;
+    uint64_t inode = s.stx_ino;
+    char *next = bytes;
+    memcpy(next, &file_system.f_fsid, 8);
+    memcpy(next + 8, &inode, 8);
+    memcpy(next + 16, &seconds, 8);
+    memcpy(next + 24, &nanoseconds, 4);
     return 0;
 }
 
@@ -217,8 +239,18 @@ int clinux_lower_priority(void) {
 
 static struct timespec process_start;
 
-__attribute__((constructor)) static void note_process_start(void) {
+static int argument_count;
+static char **arguments;
+
+// glibc passes the arguments of main to constructors.
+__attribute__((constructor)) static void note_process_start(int count, char **values) {
     clock_gettime(CLOCK_MONOTONIC, &process_start);
+    argument_count = count;
+    arguments = values;
+}
+
+const char *clinux_argument(int index) {
+    return index >= 0 && index < argument_count ? arguments[index] : NULL;
 }
 
 unsigned long long clinux_start_nanoseconds(void) {

@@ -161,7 +161,7 @@ struct CaptureAttempt {
             let listed = try parent.commitNext(
                 tree, of: root, capture, rules, update.tally, time, changes, to: commit)
             capture.linkIndex.update(links, to: tree, from: parent.listed?.tree)
-            outcome = capture.result(listed, latest: listed, update, scannedUntil: end)
+            outcome = capture.result(listed, latest: listed, after: parent.listed, update, scannedUntil: end)
         } else {
             let isHealing = parent.isPassedOver || capture.losses != nil
             if isHealing || update.seen != nil { try commit.commitChunks() } else { commit.abandon() }

@@ -79,7 +79,7 @@ package final class LargeFileReading {
         if change.problem == nil, let changed = change.new?.signature?.changed {
             capture.proofs.add(path, changed: changed, readAt: time)
         }
-        return capture.result(listed, latest: listed, update, scannedUntil: scannedUntil)
+        return capture.result(listed, latest: listed, after: parent, update, scannedUntil: scannedUntil)
     }
 
     /// The latest snapshot, if a capture of one file can build on it: it is readable and has the root's own rules.

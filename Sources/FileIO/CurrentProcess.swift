@@ -9,6 +9,26 @@ package enum CurrentProcess {
     /// Whether the process runs as root, which can set owners and create devices.
     package static var isRoot: Bool { geteuid() == 0 }
 
+    /// The arguments of `main`; the first one is the program's name.
+    package static var arguments: [[UInt8]] {
+        var arguments: [[UInt8]] = []
+        while let argument = clinux_argument(CInt(arguments.count)) {
+            arguments.append([UInt8](UnsafeRawBufferPointer(start: argument, count: strlen(argument))))
+        }
+        return arguments
+    }
+
+    /// Opens /dev/null in place of each of the descriptors 0 to 2 that is closed.
+    ///
+    /// Otherwise the next file that the program opens becomes its standard output, and gets what it prints. Reading
+    /// finds nothing and writing fails, as it does with a closed descriptor.
+    package static func reserveStandardDescriptors() {
+        for number: CInt in 0...2 where fcntl(number, F_GETFD) == -1 && errno == EBADF {
+            // The lowest free number is `number`.
+            _ = Glibc.open("/dev/null", O_RDONLY)
+        }
+    }
+
     /// The machine's name; empty if the system does not report it.
     package static var hostName: String {
         // HOST_NAME_MAX is 64 on Linux (gethostname(2)).

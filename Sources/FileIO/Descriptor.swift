@@ -74,31 +74,14 @@ extension Descriptor {
         _ path: FilePath, _ flags: CInt, permissions: UInt16 = 0
     ) throws(FileError) -> Descriptor {
         let file = try open(path, flags | O_NONBLOCK | O_NOCTTY, permissions: permissions)
-        let kind = try FileStatus.read(file).kind
-        guard kind == .file else { throw FileError("\(FileError.useOfOther)\(name(kind)) at", path, .notSupported) }
+        try requireFile(file, path)
         return file
     }
 
-    /// Throws if `openFile` could not open `path` for reading, without opening it.
-    ///
-    /// Closing any descriptor of a file releases all locks that the process holds on it (fcntl(2)), also a library's.
-    package static func checkFile(at path: FilePath) throws(FileError) {
-        var status = stat()
-        guard path.withPlatformString({ stat($0, &status) }) == 0 else { throw FileError("open", path, .current) }
-        guard let kind = FileKind(mode: status.st_mode) else { return }
-        guard kind == .file else { throw FileError("\(FileError.useOfOther)\(name(kind)) at", path, .notSupported) }
-        guard path.withPlatformString({ access($0, R_OK) }) == 0 else { throw FileError("open", path, .current) }
-    }
-
-    private static func name(_ kind: FileKind) -> String {
-        switch kind {
-        case .file: "file"
-        case .directory: "directory"
-        case .symbolicLink: "symbolic link"
-        case .fifo: "FIFO"
-        case .socket: "socket"
-        case .characterDevice, .blockDevice: "device"
-        }
+    /// Throws unless the open object is a regular file.
+    static func requireFile(_ object: borrowing Descriptor, _ path: FilePath) throws(FileError) {
+        let kind = try FileStatus.read(object).kind
+        guard kind == .file else { throw FileError.useOf(kind, at: path) }
     }
 }
 

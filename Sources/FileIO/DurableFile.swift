@@ -24,6 +24,27 @@ package enum DurableFile {
         try folder.synchronize(path: directory)
     }
 
+    /// Replaces or creates the file at `path` in the same way, and its missing directories.
+    package static func replace(_ path: EnclosedPath, contents: [UInt8]) throws(FileError) {
+        try path.parent.createDirectory(durable: true)
+        let folder = try path.parent.openDirectory()
+        let temporary = try path.temporaryFile(in: folder)
+        try temporary.file.write(contents, path: path.path)
+        try temporary.file.synchronize(path: path.path)
+        try temporary.rename(to: path.name)
+        try folder.synchronize(path: path.parent.path)
+    }
+
+    /// Creates the new file at `path` in the same way.
+    ///
+    /// - Throws: `FileError`, with the code `.fileExists` if the name exists; the existing object stays unchanged.
+    package static func create(_ path: EnclosedPath, contents: [UInt8]) throws(FileError) {
+        let folder = try path.parent.openDirectory()
+        let temporary = try path.temporaryFile(in: folder)
+        try temporary.file.write(contents, path: path.path)
+        try finish(temporary, path.name, in: folder, path.parent.path)
+    }
+
     /// Creates the new file `name` in `directory` in the same way.
     ///
     /// - Throws: `FileError`, with the code `.fileExists` if the name exists; the existing object stays unchanged.

@@ -45,7 +45,21 @@ public struct FileError: Error, Sendable, Hashable {
     }
 
     /// How the operation begins if the path must be a regular file and is not.
-    static let useOfOther = "use the "
+    private static let useOfOther = "use the "
+
+    /// The error for an object at a path that must be a regular file.
+    static func useOf(_ kind: FileKind, at path: FilePath) -> FileError {
+        let name =
+            switch kind {
+            case .file: "file"
+            case .directory: "directory"
+            case .symbolicLink: "symbolic link"
+            case .fifo: "FIFO"
+            case .socket: "socket"
+            case .characterDevice, .blockDevice: "device"
+            }
+        return FileError("\(useOfOther)\(name) at", path, .notSupported)
+    }
 }
 
 extension FileError: CustomStringConvertible {

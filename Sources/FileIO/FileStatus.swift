@@ -108,3 +108,14 @@ extension FileStatus {
         changed = Timestamp(seconds: status.changed_seconds, nanoseconds: status.changed_nanoseconds)
     }
 }
+
+extension FileStatus {
+    /// Bytes that identify an open object: its file system, its inode and its time of birth; nil if that is unknown.
+    ///
+    /// They stay the same when the object is renamed or changed. A new object with the same inode has others.
+    package static func identity(of descriptor: borrowing Descriptor) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: Int(CLINUX_IDENTITY_SIZE))
+        let result = bytes.withUnsafeMutableBytes { clinux_identity(descriptor.number, $0.baseAddress, $0.count) }
+        return result == 0 ? bytes : nil
+    }
+}

@@ -1,7 +1,6 @@
 // Waits for a lock with a time limit.
 
 package import Dispatch
-package import SystemPackage
 internal import Threading
 
 /// A lock that a separate thread waits for.
@@ -33,7 +32,7 @@ package final class LockWait: Sendable {
     private let shared = Shared()
 
     /// Starts waiting for the lock on the file at `path`.
-    package init(_ path: FilePath) throws(FileError) {
+    package init(_ path: EnclosedPath) throws(FileError) {
         let shared = shared
         try DetachedThread.start(for: "waiting for a lock") {
             do throws(FileError) {

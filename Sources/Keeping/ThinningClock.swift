@@ -12,8 +12,7 @@ internal import SystemPackage
 /// Between two runs without a restart, the wall clock may advance as far as the uptime, and a little more. Across a
 /// restart nobody knows how long the machine was off, so the wall clock is trusted for up to a month.
 struct ThinningClock {
-    private let folder: FilePath
-    private let name: String
+    private let file: EnclosedPath
 
     /// The clocks at the end of the last run.
     struct Reading: Equatable {
@@ -33,8 +32,7 @@ struct ThinningClock {
     static let usualCount = 1000
 
     init(in layout: ArchiveLayout) {
-        folder = layout.directory.appending("settings")
-        name = "thinning-\(Machine.id.short)"
+        file = layout.settings.appending("thinning-\(Machine.id.short)")
     }
 
     /// Returns the time that ages are measured at.
@@ -58,33 +56,32 @@ struct ThinningClock {
         var reading = ThinningClock.present()
         reading.wall = time.seconds
         // If this cannot be written, the next run trusts the wall clock.
-        try? Directory.create(folder, permissions: 0o700, durable: true)
-        try? DurableFile.replace(
-            directory: folder, name: name, contents: Array("\(reading.wall) \(reading.up) \(reading.boot)\n".utf8))
+        try? DurableFile.replace(file, contents: Array("\(reading.wall) \(reading.up) \(reading.boot)\n".utf8))
     }
 
     /// Forgets the last run, so that the next one counts as the first.
-    func forget() { _ = folder.appending(name).withPlatformString { unlink($0) } }
+    func forget() { _ = try? file.remove() }
 
     private func read() -> Reading? {
-        let text = ThinningClock.text(of: folder.appending(name))
+        let text = ThinningClock.text { () throws(FileError) in try file.open(O_RDONLY) }
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 3, let wall = Int64(words[0]), let up = Int64(words[1]), up >= 0 else { return nil }
         return Reading(wall: wall, up: up, boot: String(words[2]))
     }
 
+    private static let bootID: FilePath = "/proc/sys/kernel/random/boot_id"
+
     private static func present() -> Reading {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
-        let name = text(of: "/proc/sys/kernel/random/boot_id").filter { $0.isHexDigit || $0 == "-" }
+        let text = text { () throws(FileError) in try Descriptor.openFile(bootID, O_RDONLY) }
+        let name = text.filter { $0.isHexDigit || $0 == "-" }
         return Reading(wall: Timestamp.now.seconds, up: Int64(time.tv_sec), boot: name.isEmpty ? "unknown" : name)
     }
 
     /// Returns the text of a small file; empty if it cannot be read.
-    private static func text(of path: FilePath) -> String {
-        guard let file = try? Descriptor.openFile(path, O_RDONLY),
-            let bytes = try? file.readToEnd(limit: 4096, path: path)
-        else { return "" }
+    private static func text(_ open: () throws(FileError) -> Descriptor) -> String {
+        guard let bytes = try? open().readToEnd(limit: 4096, path: "") else { return "" }
         return String(decoding: bytes, as: UTF8.self)
     }
 

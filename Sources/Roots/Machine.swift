@@ -1,7 +1,7 @@
 // Identifies this machine, even if it is renamed.
 
 package import ArchiveFormat
-internal import FileIO
+package import FileIO
 internal import Glibc
 internal import SystemPackage
 
@@ -18,7 +18,7 @@ package enum Machine {
         for path in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
             if let digits = digits(in: FilePath(path)) { return digits }
         }
-        if let directory = stateDirectory, let digits = ownDigits(in: directory) { return digits }
+        if let file = stateFile("machine-id"), let digits = ownDigits(in: file) { return digits }
         return Array(CurrentProcess.hostName.utf8)
     }
 
@@ -33,15 +33,27 @@ package enum Machine {
     }
 
     /// Random digits, created once for this user on this machine.
-    private static func ownDigits(in directory: FilePath) -> [UInt8]? {
-        let name = "machine-id"
-        let path = directory.appending(name)
-        if let digits = digits(in: path) { return digits }
-        try? Directory.create(directory, permissions: 0o700, durable: true)
+    private static func ownDigits(in file: EnclosedPath) -> [UInt8]? {
+        if let digits = digits(in: file.path) { return digits }
+        try? file.parent.createDirectory(durable: true)
         let new = Array((0..<32).map { _ in Array("0123456789abcdef".utf8)[Int.random(in: 0..<16)] })
         // If another process is quicker, its digits count.
-        try? DurableFile.create(directory: directory, name: CName(name.utf8), contents: new)
-        return digits(in: path)
+        try? DurableFile.create(file, contents: new)
+        return digits(in: file.path)
+    }
+
+    /// A file in the user's state directory, whether it exists or not; nil if there is no such directory.
+    ///
+    /// What is created gets the owner of the directory that exists: a command that root runs with a user's environment
+    /// leaves no file that the user may not change.
+    package static func stateFile(_ name: String) -> EnclosedPath? {
+        guard var existing = stateDirectory else { return nil }
+        var missing: [FilePath.Component] = []
+        while FileIdentity(at: existing) == nil, let last = existing.lastComponent {
+            missing.insert(last, at: 0)
+            existing.removeLastComponent()
+        }
+        return missing.reduce(EnclosedPath(existing)) { $0.appending($1.string) }.appending(name)
     }
 
     private static var stateDirectory: FilePath? {

@@ -56,7 +56,7 @@ package enum RootLock {
             remedy: "stop that watcher first, or use another archive", path: root)
     }
 
-    private static func holder(of path: FilePath) throws -> String {
+    private static func holder(of path: EnclosedPath) throws -> String {
         try FileLock.holder(of: path).map { " by process \($0.process) (\($0.command))" } ?? ""
     }
 
@@ -73,7 +73,7 @@ package enum RootLock {
     /// When the last watcher of `root` was last active; nil if there was none.
     package static func lastWatched(_ root: FilePath, in layout: ArchiveLayout) throws -> Timestamp? {
         do throws(FileError) {
-            let file = try Descriptor.openFile(path("watch", root, layout), O_RDONLY)
+            let file = try path("watch", root, layout).open(O_RDONLY)
             return try FileStatus.read(file).modified
         } catch {
             guard error.code == .noSuchFileOrDirectory else { throw error }
@@ -82,7 +82,7 @@ package enum RootLock {
     }
 
     /// The socket at which the watcher of `root` accepts requests.
-    package static func socket(of root: FilePath, in layout: ArchiveLayout) -> FilePath {
+    package static func socket(of root: FilePath, in layout: ArchiveLayout) -> EnclosedPath {
         layout.lock("watch-\(name(root)).socket")
     }
 
@@ -90,7 +90,7 @@ package enum RootLock {
         ChunkID(hashing: root.bytes).hex.prefix(16)
     }
 
-    private static func path(_ purpose: String, _ root: FilePath, _ layout: ArchiveLayout) -> FilePath {
+    private static func path(_ purpose: String, _ root: FilePath, _ layout: ArchiveLayout) -> EnclosedPath {
         layout.lock("\(purpose)-\(name(root)).lock")
     }
 }

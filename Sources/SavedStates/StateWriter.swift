@@ -83,7 +83,7 @@ package struct StateWriter {
         return try commit(bytes, label: label, after: latest, record)
     }
 
-    private var lockFile: FilePath {
+    private var lockFile: EnclosedPath {
         store.layout.lock("state-\(ChunkID(hashing: Array(title.utf8)).hex.prefix(16)).lock")
     }
 

@@ -25,7 +25,7 @@ package enum ControlClient {
         request.isForAll = isForAll ? true : nil
         request.name = name
         request.exclusions = exclusions
-        return try ask(request, about: root, at: RootLock.socket(of: root, in: layout), patience: patience)
+        return try ask(request, about: root, at: RootLock.socket(of: root, in: layout).path, patience: patience)
     }
 
     /// Sends a request to the socket at `path`; nil if no process listens there.
@@ -55,7 +55,7 @@ package enum ControlClient {
     package static func follow(
         _ root: FilePath, in layout: ArchiveLayout, after last: String?, _ body: (ControlNews) throws -> Bool
     ) throws {
-        guard let socket = try connect(to: RootLock.socket(of: root, in: layout), nil, root) else {
+        guard let socket = try connect(to: RootLock.socket(of: root, in: layout).path, nil, root) else {
             throw ArchiverError(.notWatched, "nobody watches \(root)", remedy: "run 'archiver watch'", path: root)
         }
         var request = ControlRequest(action: .subscribe)

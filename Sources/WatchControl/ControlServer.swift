@@ -2,7 +2,6 @@
 
 internal import Dispatch
 package import FileIO
-package import SystemPackage
 internal import Threading
 
 /// Listens for requests about a root until it is deallocated.
@@ -34,9 +33,10 @@ package final class ControlServer: Sendable {
     ///   - answer: called for each other request.
     /// - Throws: `FileError` if the archive's file system does not support sockets.
     package init(
-        at path: FilePath, patience: Duration = .seconds(5), stream: Stream? = nil, _ answer: @escaping Answer
+        at path: EnclosedPath, patience: Duration = .seconds(5), stream: Stream? = nil, _ answer: @escaping Answer
     ) throws(FileError) {
-        socket = try LocalSocket.listen(at: path)
+        socket = try LocalSocket.listen(at: path.path)
+        path.passOn()
         // The handler must not hold the server, whose deinit cancels it; the descriptor must outlive the source.
         let listener = Listener(try socket.duplicate())
         let places = Places(ControlServer.connectionLimit)

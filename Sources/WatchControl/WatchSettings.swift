@@ -101,19 +101,16 @@ package struct WatchSettingsFile {
     }
 
     private let root: FilePath
-    private let folder: FilePath
-    private let name: String
+    private let file: EnclosedPath
 
     package init(of root: FilePath, in layout: ArchiveLayout) {
         self.root = root
-        folder = layout.directory.appending("settings")
-        name = "watch-\(ChunkID(hashing: Machine.id.bytes + root.bytes).hex.prefix(16)).json"
+        let name = "watch-\(ChunkID(hashing: Machine.id.bytes + root.bytes).hex.prefix(16)).json"
+        file = layout.settings.appending(name)
     }
 
     package func read() -> WatchSettings {
-        let path = folder.appending(name)
-        guard let file = try? Descriptor.openFile(path, O_RDONLY),
-            let bytes = try? file.readToEnd(limit: 1 << 16, path: path),
+        guard let bytes = try? file.open(O_RDONLY).readToEnd(limit: 1 << 16, path: file.path),
             let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
         else { return WatchSettings() }
         return WatchSettings(
@@ -129,12 +126,11 @@ package struct WatchSettingsFile {
             largeFileDelaySeconds: settings.largeFileDelay?.seconds)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try Directory.create(folder, permissions: 0o700, durable: true)
-        try DurableFile.replace(directory: folder, name: name, contents: Array(try encoder.encode(content)) + [0x0A])
+        try DurableFile.replace(file, contents: Array(try encoder.encode(content)) + [0x0A])
     }
 
     package func remove() {
-        _ = folder.appending(name).withPlatformString { unlink($0) }
+        _ = try? file.remove()
     }
 
     /// - Returns: nil if the file's value is not a valid duration.

@@ -1,5 +1,6 @@
-// The archive that a service captures into: always the one at the user's path.
+// The archive that a service captures into: the one that it began with, at the user's path.
 
+internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Archives
 internal import FileIO
@@ -9,7 +10,8 @@ internal import Threading
 /// An archive that may be removed, replaced, or lose its catalogue while it is in use.
 ///
 /// A commit into a deleted file is lost when the process ends. So the archive is reopened when it is no longer the one
-/// at its path, and commits to the old one do not count.
+/// at its path, and commits to the old one do not count. Another archive at the path is never used: it may be on the
+/// disk below the mount point of the first.
 final class WatchedArchive: Sendable {
     /// One opening of the archive.
     struct Opened: Sendable {
@@ -18,6 +20,8 @@ final class WatchedArchive: Sendable {
         fileprivate let catalogue: FileIdentity?
         /// The number of the opening, from 0.
         let number: Int
+        /// Whether it was lost and its files are closed, so that its disk can be unmounted.
+        fileprivate var isClosed = false
     }
 
     private let state: Locked<Opened>
@@ -31,13 +35,16 @@ final class WatchedArchive: Sendable {
 
     /// Returns the archive at the path; reopens it if it has changed.
     ///
-    /// - Throws: `ArchiverError` if there is none; none is created in its place, as its disk may return.
+    /// - Throws: `ArchiverError` if there is none, or another one; none is created in its place, as its disk may
+    ///   return.
     func current() throws -> Opened {
         try state.withLock { opened in
-            if isInPlace(opened) { return opened }
-            // A process that rebuilds the catalogue skips segments that are being written. So release them first.
-            opened.archive.store.releaseWriters()
-            let archive = try Archive.open(opened.archive.directory)
+            if !opened.isClosed {
+                if isInPlace(opened) { return opened }
+                opened.archive.store.close()
+                opened.isClosed = true
+            }
+            let archive = try opened.archive.reopened()
             opened = Opened(
                 archive: archive, catalogue: archive.catalogueIdentity, number: opened.number + 1)
             return opened
@@ -58,6 +65,21 @@ final class WatchedArchive: Sendable {
 }
 
 extension Archive {
+    /// Opens the archive at the path again.
+    ///
+    /// - Throws: `ArchiverError` with the code `noArchive` if there is none, or another one.
+    func reopened() throws(ArchiverError) -> Archive {
+        try facing {
+            guard try ArchiveStore.id(at: directory) == id else {
+                throw ArchiverError(
+                    .noArchive, "another archive is at \(directory) now: nothing is captured into it",
+                    remedy: "is the right disk mounted? to use that archive, stop the watcher and start it again",
+                    path: directory)
+            }
+            return try Archive.open(directory)
+        }
+    }
+
     /// The identity of the catalogue file; nil if there is none.
     fileprivate var catalogueIdentity: FileIdentity? { FileIdentity(at: store.layout.catalogue) }
 }

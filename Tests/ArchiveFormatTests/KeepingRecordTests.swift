@@ -29,6 +29,9 @@ struct KeepingRecordTests {
             NoteRecord(rootPath: [0x2f], host: "h", time: time, text: "a", snapshot: SnapshotID(target)).encoded()
                 == hex("a5 00 412f 01 6168 02 8105 03 6161 04" + id))
         #expect(
+            NoteRecord(removing: target, rootPath: [0x2f], time: time, machine: .unknown).encoded()
+                == hex("a3 00 412f 02 8105 06" + id))
+        #expect(
             PolicyRecord(time: time, tiers: [.init(width: 60, age: 3600), .init(width: 86_400, age: nil)]).encoded()
                 == hex("a2 03 8105 04 82 82 183c 190e10 81 1a00015180"))
         #expect(PolicyRecord(time: time).encoded() == hex("a1 03 8105"))
@@ -67,7 +70,7 @@ struct KeepingRecordTests {
         }
         for text in [
             "a2 00 412f 02 8105", "a3 00 412f 02 8105 03 60", "a4 00 412f 01 60 02 8105 03 6161",
-            "a3 00 612f 02 8105 03 6161",
+            "a3 00 612f 02 8105 03 6161", "a4 00 412f 02 8105 03 6161 06" + id,
         ] {
             #expect(throws: FormatError.self, "\(text)") { try NoteRecord(decoding: hex(text)) }
         }

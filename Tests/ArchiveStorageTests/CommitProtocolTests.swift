@@ -111,7 +111,8 @@ struct CommitProtocolTests {
         let bytes = Array(scene.bytes.prefix(snapshotStart))
         try scene.crash(bytes, state)
         let blocks = try SegmentScan(
-            of: Segment(LocalSegment(at: scene.segment)), from: scene.start, verifyingPayloads: true,
+            of: Segment(LocalSegment(at: EnclosedPath(file: scene.segment))), from: scene.start,
+            verifyingPayloads: true,
             passingDamage: false)
         let last = try #require(blocks.chunks.map(\.offset).max())
         #expect(last > scene.start)

@@ -51,7 +51,8 @@ struct CopyTests {
 
         /// Damages the block that was added as number `number`, counted from 0.
         func destroy(_ number: Int, _ damage: Damage) throws {
-            let header = try Segment(LocalSegment(at: segments[number])).blockHeader(at: SegmentHeader.byteCount)
+            let header = try Segment(LocalSegment(at: EnclosedPath(file: segments[number]))).blockHeader(
+                at: SegmentHeader.byteCount)
             switch damage {
             case .payload: try segments[number].flipByte(at: SegmentHeader.byteCount + header.headerLength)
             case .header: try segments[number].flipByte(at: SegmentHeader.byteCount + header.headerLength - 10)

@@ -80,7 +80,7 @@ struct DamageTests {
             let location = try #require(try store.catalogue.location(of: middle.id))
             segment = store.segments.path(of: try #require(try store.catalogue.segment(location.segment)).path)
             middleOffset = location.offset
-            middleHeader = try Segment(LocalSegment(at: segment)).blockHeader(at: middleOffset)
+            middleHeader = try Segment(LocalSegment(at: EnclosedPath(file: segment))).blockHeader(at: middleOffset)
             #expect(middleHeader.bases == [ChunkPrefix(baseChunk.id)])
             #expect(try store.catalogue.segments().map(\.isSealed) == [true, false])
         }

@@ -160,7 +160,8 @@ struct GapTests {
             try store.enter(gaps)
             #expect(try store.catalogue.gaps() == gaps)
         }
-        let header = try Segment(LocalSegment(at: onlySegment(in: path))).blockHeader(at: SegmentHeader.byteCount)
+        let header = try Segment(LocalSegment(at: EnclosedPath(file: onlySegment(in: path)))).blockHeader(
+            at: SegmentHeader.byteCount)
         #expect((1..<5_000).contains(header.chunks.count) && header.rawLength <= BlockEncoder.packedBytes)
         try path.appending("catalogue.sqlite").removeFile()
         #expect(try open().catalogue.gaps() == gaps)
@@ -171,7 +172,8 @@ extension SegmentScan {
     /// Scans the entire segment at `path`.
     fileprivate init(_ path: FilePath) throws {
         try self.init(
-            of: Segment(LocalSegment(at: path)), from: SegmentHeader.byteCount, verifyingPayloads: true,
+            of: Segment(LocalSegment(at: EnclosedPath(file: path))), from: SegmentHeader.byteCount,
+            verifyingPayloads: true,
             passingDamage: false)
     }
 
@@ -296,7 +298,7 @@ struct GapCrashTests {
         let later = RawChunk(kind: ChunkKind(rawValue: 200), bytes: Array("from the future".utf8))
         var encoder = try BlockEncoder(level: 1)
         let start = scene.block.lowerBound
-        let segment = try Segment(LocalSegment(at: scene.segment))
+        let segment = try Segment(LocalSegment(at: EnclosedPath(file: scene.segment)))
         let block = try encoder.encode([later]).bytes(at: segment.place(start))
         let gaps = try segment.block(at: start)
         let bytes =

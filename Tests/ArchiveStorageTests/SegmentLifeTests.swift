@@ -43,7 +43,7 @@ struct SegmentLifeTests {
             print = try Print(first)
         }
         let length = try first.readFile().count
-        let footer = try #require(try Segment(LocalSegment(at: first)).trailer())
+        let footer = try #require(try Segment(LocalSegment(at: EnclosedPath(file: first))).trailer())
         #expect((64 << 20...66 << 20).contains(footer.indexOffset))
         #expect(footer.indexOffset + footer.indexLength + SegmentFooter.trailerByteCount == length)
         let store = try ArchiveStore.open(directory.path, creating: false)
@@ -73,7 +73,7 @@ struct SegmentLifeTests {
         for (path, print) in prints {
             #expect(try Print(path) == print)
             let bytes = try path.readFile()
-            let segment = try Segment(LocalSegment(at: path))
+            let segment = try Segment(LocalSegment(at: EnclosedPath(file: path)))
             let footer = try #require(try segment.trailer())
             let blocks = try #require(try segment.index())
             #expect(try segment.isAsSealed() == true)
@@ -98,19 +98,19 @@ struct SegmentLifeTests {
         var random = SeededGenerator()
         let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
         let path = try onlySegment(in: directory.path)
-        let index = try #require(try Segment(LocalSegment(at: path)).index())
+        let index = try #require(try Segment(LocalSegment(at: EnclosedPath(file: path))).index())
         let chunks = Set(index.flatMap { $0.header.chunks.map(\.id) })
         #expect(chunks == Set(commit.chunks.keys).union([commit.id.chunk]))
         var bytes = try path.readFile()
-        let end = try #require(try Segment(LocalSegment(at: path)).trailer()).indexOffset
+        let end = try #require(try Segment(LocalSegment(at: EnclosedPath(file: path))).trailer()).indexOffset
         bytes.replaceSubrange(SegmentHeader.byteCount..<end, with: [UInt8](repeating: 0, count: end - 64))
         try path.writeFile(bytes)
-        let damaged = try Segment(LocalSegment(at: path))
+        let damaged = try Segment(LocalSegment(at: EnclosedPath(file: path)))
         #expect(try damaged.index() == index)
         #expect(try damaged.isAsSealed() == false)
         bytes[end + 20] ^= 1
         try path.writeFile(bytes)
-        #expect(try failure { try Segment(LocalSegment(at: path)).index() }?.code == .damaged)
+        #expect(try failure { try Segment(LocalSegment(at: EnclosedPath(file: path))).index() }?.code == .damaged)
     }
 
     @Test("a footer cut off at any byte is removed, and the segment is sealed again")
@@ -121,7 +121,7 @@ struct SegmentLifeTests {
         let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
         let path = try onlySegment(in: directory.path)
         let bytes = try path.readFile()
-        let footer = try #require(try Segment(LocalSegment(at: path)).trailer())
+        let footer = try #require(try Segment(LocalSegment(at: EnclosedPath(file: path))).trailer())
         for length in (footer.indexOffset..<bytes.count).sampled {
             try path.writeFile(Array(bytes.prefix(length)))
             for suffix in ["", "-wal", "-shm"] {
@@ -134,7 +134,7 @@ struct SegmentLifeTests {
         let store = try ArchiveStore.open(directory.path, creating: false)
         let next = try store.commit(2, [random.noise(10)])
         #expect(try store.holds(commit) && store.holds(next))
-        #expect(try Segment(LocalSegment(at: path)).trailer() != nil)
+        #expect(try Segment(LocalSegment(at: EnclosedPath(file: path))).trailer() != nil)
     }
 
     @Test("two writers append to different segments, and each sees all commits afterwards")
@@ -245,5 +245,28 @@ struct SegmentLifeTests {
         #expect(try directory.path.appending("segments").filesBelow().count == 2)
         #expect(try segment.readFile() == before)
         for commit in commits { #expect(try third.holds(commit)) }
+    }
+
+    @Test("a segment with a damaged header is left unsealed, the damage is recorded, and commits go on in a new one")
+    func damagedHeader() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 3_000)
+        var random = SeededGenerator()
+        let store = try ArchiveStore.open(directory.path, creating: false)
+        let first = try store.commit(1, [random.noise(200)])
+        let path = try onlySegment(in: directory.path)
+        try path.flipByte(at: SegmentHeader.byteCount + 8)
+        // Many full segments in one commit: they are sealed while it continues.
+        let second = try store.commit(2, (0..<12).map { _ in random.noise(900) })
+        #expect(try store.holds(second))
+        #expect(try Segment(LocalSegment(at: path)).trailer() == nil)
+        #expect(try store.catalogue.damage().contains { $0.contains("is not sealed") })
+        store.releaseWriters()
+        let third = try store.commit(3, [random.noise(10)])
+        #expect(try store.holds(third) && !store.holds(first))
+        let length = try path.readFile().count
+        store.releaseWriters()
+        _ = try store.commit(4, [random.noise(10)])
+        #expect(try path.readFile().count == length)
     }
 }

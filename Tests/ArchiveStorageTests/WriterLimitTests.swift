@@ -35,7 +35,8 @@ struct WriterLimitTests {
             #expect(try store.catalogue.snapshots().map(\.id) == [commits[1].id])
             // More ids than one record may hold.
             let scan = try SegmentScan(
-                of: Segment(LocalSegment(at: onlySegment(in: directory.path))), from: SegmentHeader.byteCount,
+                of: Segment(LocalSegment(at: EnclosedPath(file: onlySegment(in: directory.path)))),
+                from: SegmentHeader.byteCount,
                 verifyingPayloads: true, passingDamage: false)
             #expect(scan.records.count { $0.kind == .forgotten } == 2)
             return commits

@@ -109,4 +109,35 @@ struct CatalogueCheckTests {
         let result = try archive.check(data: true)
         #expect(result.findings.isEmpty && result.goodSnapshots == 1, "\(result.findings)")
     }
+
+    @Test("a catalogue with impossible lengths of blocks is reported by prune and usage as damaged")
+    func impossibleLengths() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "content")
+        try sandbox.capture()
+        try Files(sandbox.archive.directory).changeCatalogue("UPDATE block SET length = 9223372036854775807;")
+        ArchiverError.expect(.damaged) { _ = try sandbox.archive.prune(grace: .zero) }
+        ArchiverError.expect(.damaged) { _ = try sandbox.archive.usage() }
+    }
+
+    @Test("after a killed prune, check indexes the condemned segments again and finds nothing")
+    func killedPrune() throws {
+        let sandbox = try Sandbox()
+        var random = SeededGenerator("killed prunes")
+        for number in 0..<3 {
+            try sandbox.root.write("file", "content \(number)")
+            try sandbox.root.write("noise", random.noise(20_000))
+            try sandbox.capture()
+        }
+        let store = sandbox.archive.store
+        store.releaseWriters()
+        let segment = try #require(try store.catalogue.segments().first)
+        #expect(try store.seal(segment) && store.catalogue.condemn(segment.number))
+        // A prune removes the rows of a condemned segment step by step.
+        try Files(sandbox.archive.directory).changeCatalogue(
+            "DELETE FROM chunk WHERE rowid IN (SELECT rowid FROM chunk LIMIT 3); DELETE FROM block;"
+                .replacing("rowid", with: "id"))
+        let result = try sandbox.archive.check(data: true)
+        #expect(result.findings == [] && result.goodSnapshots == 3, "\(result.findings)")
+    }
 }

@@ -227,7 +227,7 @@ import Testing
     @Test("a running watcher survives all hostile clients")
     func hostileClients() async throws {
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
-        let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
+        let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout).path
         let clients = try Self.hostile.map { hostile in
             let client = try Client(socket)
             // More bytes than fit into the buffer would block until the watcher reads.
@@ -248,7 +248,7 @@ import Testing
     /// As on a file system without sockets.
     @Test("watching continues if no socket can be created")
     func noSocket() async throws {
-        let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
+        let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout).path
         #expect(mkdir(socket.string, 0o700) == 0)
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         #expect(watcher.names.contains("fallback"))
@@ -264,7 +264,7 @@ import Testing
     /// A watcher that was killed leaves the file of its socket.
     @Test("a socket left behind by a killed watcher is replaced")
     func staleSocket() async throws {
-        let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
+        let socket = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout).path
         do { _ = try LocalSocket.listen(at: socket) }
         #expect(Files("/").exists(socket))
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])

@@ -53,7 +53,7 @@ import Testing
     func slow() async throws {
         let sandbox = try Sandbox()
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
-        let path = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout)
+        let path = RootLock.socket(of: sandbox.root.directory, in: sandbox.archive.store.layout).path
         guard let socket = try LocalSocket.connect(to: path) else {
             Issue.record("nobody listens at \(path)")
             return
@@ -82,7 +82,7 @@ import Testing
         let first = try #require(try archive.snapshots().last)
         try sandbox.root.write("changing", "1")
         let second = try await watcher.nextSnapshot()
-        let path = RootLock.socket(of: root, in: archive.store.layout)
+        let path = RootLock.socket(of: root, in: archive.store.layout).path
         let ask = { @Sendable (text: String?, snapshot: String?) in
             try await onThread {
                 var request = ControlRequest(action: .note)

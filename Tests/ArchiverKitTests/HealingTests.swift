@@ -42,7 +42,7 @@ import Testing
     ) throws -> Int {
         var count = 0
         for path in try Files(archive).segments() {
-            let segment = try Segment(LocalSegment(at: path))
+            let segment = try Segment(LocalSegment(at: EnclosedPath(file: path)))
             let scan = try SegmentScan(
                 of: segment, from: SegmentHeader.byteCount, verifyingPayloads: false, passingDamage: true)
             for offset in Set(scan.chunks.map(\.offset)).sorted() {

@@ -113,9 +113,18 @@ import Testing
         for name in names {
             let versions = try archive.history(of: name.path, in: root, HistoryQuery(followsRenames: false))
             #expect(versions.count == name.versionCount, "\(name.path); \(note.rawValue)")
-            #expect(versions.last?.snapshot == name.first && versions.first?.snapshot == name.last, note)
+            #expect(versions.last?.snapshot == name.first && versions.first?.snapshot == name.lastChange, note)
             #expect(versions.first?.kind == name.kind && versions.first?.size == name.size, note)
             #expect(versions.first?.isPresent == !name.isDeleted, note)
+            #expect(try archive.entry(at: name.path, in: name.lastIn) != nil, note)
+            if let deletedIn = name.deletedIn {
+                #expect(try archive.entry(at: name.path, in: deletedIn) == nil, note)
+                let next = try archive.neighbours(of: name.lastIn, isLater: true, limit: 1).first
+                #expect(next == deletedIn, note)
+            } else {
+                #expect(
+                    try name.lastIn == archive.snapshots(SnapshotQuery(root: root, newestFirst: true, limit: 1)).first)
+            }
         }
         let size = names.map(\.size).max() ?? 0
         let larger = try archive.names(matching: Array("*".utf8), largerThan: size / 2, in: root)

@@ -15,12 +15,12 @@ import Threading
     ///
     /// It may still be held if another test is starting a process, which has a copy of the descriptor until exec.
     private func waitUntilFree(_ path: FilePath) throws {
-        _ = try FileLock.exclusive(path)
+        _ = try FileLock.exclusive(EnclosedPath(file: path))
     }
 
     /// Whether the lock can be acquired exclusively now.
     private func isFree(_ path: FilePath) throws -> Bool {
-        if let lock = try FileLock.tryExclusive(path) {
+        if let lock = try FileLock.tryExclusive(EnclosedPath(file: path)) {
             _ = consume lock
             return true
         }
@@ -32,7 +32,7 @@ import Threading
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         do {
-            let lock = try FileLock.exclusive(path)
+            let lock = try FileLock.exclusive(EnclosedPath(file: path))
             #expect(try !isFree(path))
             _ = consume lock
         }
@@ -43,22 +43,22 @@ import Threading
     func isHeld() throws {
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
-        #expect(try !FileLock.isHeld(path))
+        #expect(try !FileLock.isHeld(EnclosedPath(file: path)))
         #expect(try directory.names() == [], "the check must not create the file")
         try directory.write("left behind", to: "lock")
         let before = try #require(try directory.status(CName("lock")))
-        #expect(try !FileLock.isHeld(path))
+        #expect(try !FileLock.isHeld(EnclosedPath(file: path)))
         #expect(try directory.contents(of: "lock") == "left behind")
         do {
-            let lock = try FileLock.exclusive(path)
+            let lock = try FileLock.exclusive(EnclosedPath(file: path))
             let held = try directory.contents(of: "lock")
-            #expect(try FileLock.isHeld(path))
-            #expect(try FileLock.isHeld(path), "the check must not release the lock")
+            #expect(try FileLock.isHeld(EnclosedPath(file: path)))
+            #expect(try FileLock.isHeld(EnclosedPath(file: path)), "the check must not release the lock")
             #expect(try directory.contents(of: "lock") == held)
             _ = consume lock
         }
         try waitUntilFree(path)
-        #expect(try !FileLock.isHeld(path))
+        #expect(try !FileLock.isHeld(EnclosedPath(file: path)))
         #expect(try directory.status(CName("lock"))?.inode == before.inode)
     }
 
@@ -66,7 +66,9 @@ import Threading
     func unreadable() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
-        #expect(throws: FileError.self) { try FileLock.isHeld(directory.path.appending("file").appending("lock")) }
+        #expect(throws: FileError.self) {
+            try FileLock.isHeld(EnclosedPath(file: directory.path.appending("file").appending("lock")))
+        }
     }
 
     /// A check shares the lock for a moment, which must not make acquiring it fail.
@@ -76,7 +78,9 @@ import Threading
         let path = directory.path.appending("lock")
         let isOver = Flag()
         try await withThrowingTaskGroup { group in
-            group.addTask { try await onThread { while !isOver.isSet { _ = try FileLock.isHeld(path) } } }
+            group.addTask {
+                try await onThread { while !isOver.isSet { _ = try FileLock.isHeld(EnclosedPath(file: path)) } }
+            }
             var failures = 0
             for _ in 0..<200 where try !isFree(path) { failures += 1 }
             isOver.set()
@@ -90,13 +94,13 @@ import Threading
     func touch() throws {
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
-        let lock = try FileLock.exclusive(path)
+        let lock = try FileLock.exclusive(EnclosedPath(file: path))
         try directory.root.setModified(Timestamp(seconds: 1), of: CName("lock"), path: path)
         let start = Timestamp.now.advanced(byNanoseconds: -100_000_000)
         lock.touch()
         // File times come from a coarser clock, which lags by up to a tick.
         #expect(try #require(try directory.status(CName("lock"))).modified > start)
-        #expect(try FileLock.holder(of: path)?.process == getpid(), "the holder stays named")
+        #expect(try FileLock.holder(of: EnclosedPath(file: path))?.process == getpid(), "the holder stays named")
         _ = consume lock
     }
 
@@ -105,15 +109,17 @@ import Threading
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         do {
-            let lock = try FileLock.exclusive(path)
-            let holder = try #require(try FileLock.holder(of: path))
+            let lock = try FileLock.exclusive(EnclosedPath(file: path))
+            let holder = try #require(try FileLock.holder(of: EnclosedPath(file: path)))
             #expect(holder.process == getpid())
             #expect(holder.command.contains(CommandLine.arguments[0].prefix(100)))
             #expect(try !isFree(path))
-            #expect(try FileLock.holder(of: path) == holder, "a failed attempt must not change the holder's entry")
+            #expect(
+                try FileLock.holder(of: EnclosedPath(file: path)) == holder,
+                "a failed attempt must not change the holder's entry")
             _ = consume lock
         }
-        #expect(try FileLock.holder(of: path) == nil)
+        #expect(try FileLock.holder(of: EnclosedPath(file: path)) == nil)
     }
 
     @Test("a leftover lock file does not block the lock")
@@ -121,10 +127,24 @@ import Threading
         let directory = try OpenDirectory()
         try directory.write("1 init and a long line left behind by a crash", to: "lock")
         let path = directory.path.appending("lock")
-        let lock = try FileLock.exclusive(path)
-        #expect(try FileLock.holder(of: path)?.process == getpid())
-        #expect(try FileLock.holder(of: path)?.command.contains("left behind") == false)
+        let lock = try FileLock.exclusive(EnclosedPath(file: path))
+        #expect(try FileLock.holder(of: EnclosedPath(file: path))?.process == getpid())
+        #expect(try FileLock.holder(of: EnclosedPath(file: path))?.command.contains("left behind") == false)
         _ = consume lock
+    }
+
+    @Test("a file that holds something else is locked and stays as it is")
+    func precious() throws {
+        let directory = try OpenDirectory()
+        try directory.write("precious", to: "file")
+        #expect(Glibc.link(directory.path.appending("file").string, directory.path.appending("lock").string) == 0)
+        let path = directory.path.appending("lock")
+        do {
+            let lock = try FileLock.exclusive(EnclosedPath(file: path))
+            #expect(try FileLock.isHeld(EnclosedPath(file: path)))
+            _ = consume lock
+        }
+        #expect(try directory.contents(of: "file") == "precious")
     }
 
     @Test("invalid content of the lock file names no holder")
@@ -132,7 +152,7 @@ import Threading
         let directory = try OpenDirectory()
         for text in ["", "12", "x y", " ", "99999999999 a"] {
             try directory.write(text, to: "lock")
-            #expect(try FileLock.holder(of: directory.path.appending("lock")) == nil, "\(text)")
+            #expect(try FileLock.holder(of: EnclosedPath(file: directory.path.appending("lock"))) == nil, "\(text)")
         }
     }
 
@@ -141,12 +161,12 @@ import Threading
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         let log = Log()
-        var held: FileLockBox? = FileLockBox(try FileLock.exclusive(path))
+        var held: FileLockBox? = FileLockBox(try FileLock.exclusive(EnclosedPath(file: path)))
         try await withThrowingTaskGroup { group in
             for _ in 0..<3 {
                 group.addTask {
                     try await onThread {
-                        let lock = try FileLock.exclusive(path)
+                        let lock = try FileLock.exclusive(EnclosedPath(file: path))
                         log.add("taken")
                         log.add("freed")
                         _ = consume lock
@@ -195,7 +215,7 @@ import Threading
             return child.terminationStatus == 0
         }
         do {
-            let lock = try FileLock.exclusive(path)
+            let lock = try FileLock.exclusive(EnclosedPath(file: path))
             #expect(try !flockSucceeds())
             _ = consume lock
         }

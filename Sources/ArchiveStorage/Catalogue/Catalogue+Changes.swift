@@ -165,15 +165,34 @@ extension Catalogue {
         return try placedChanges(sql, [root] + (path.isRoot ? [] : Catalogue.range(below: path)))
     }
 
-    /// Calls `body` with each path that a snapshot after the first has changed.
-    package func forEachChangedPath(root: Int64, _ body: (RelativePath) throws -> Void) throws(StorageError) {
-        try read { db in
-            try db.cachedStatement(sql: "SELECT path FROM path WHERE root = ? ORDER BY path").forEachRow([root]) {
-                row in
+    /// Paths that are read per query: meanwhile, other queries of this process wait.
+    private static let pathStep = 1024
+
+    /// Calls `body` with each path that a snapshot after the first has changed, in the order of their bytes, until it
+    /// returns false.
+    package func forEachChangedPath(root: Int64, _ body: (RelativePath) -> Bool) throws(StorageError) {
+        var last: RelativePath?
+        while true {
+            let paths = try changedPaths(root: root, after: last)
+            for path in paths where !body(path) { return }
+            guard paths.count == Catalogue.pathStep else { return }
+            last = paths.last
+        }
+    }
+
+    private func changedPaths(root: Int64, after last: RelativePath?) throws(StorageError) -> [RelativePath] {
+        let sql = """
+            SELECT path FROM path WHERE root = ? AND path \(last == nil ? ">=" : ">") ? ORDER BY path LIMIT ?
+            """
+        return try read { db in
+            var paths: [RelativePath] = []
+            let arguments: StatementArguments = [root, Data(last?.bytes ?? []), Catalogue.pathStep]
+            try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
                 counters.namesRead.add()
-                try body(try Catalogue.path(row.bytes(0)))
+                paths.append(try Catalogue.path(row.bytes(0)))
                 return true
             }
+            return paths
         }
     }
 

@@ -139,6 +139,7 @@ extension Catalogue {
         let found = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(id.chunk.bytes)])
         guard let row = try found.map(SnapshotRow.init) else { return }
         try forgetRun(holding: row, in: db)
+        try Catalogue.recordStep(without: row, in: db)
         try forgetChanges(of: row, in: db)
         if let next = try Catalogue.successor(of: row, in: db) { try forgetChanges(of: next, in: db) }
     }

@@ -60,13 +60,15 @@ package final class Catalogue: Sendable {
                     PRAGMA cache_size = -2048
                     """)
         }
-        try Catalogue.checkFiles(at: path)
+        try Catalogue.prepareFiles(at: path)
         do {
             queue = try DatabaseQueue(path: path.string, configuration: configuration)
             try queue.writeWithoutTransaction { try CatalogueSchema.prepare($0) }
         } catch {
             throw Catalogue.failure(error, path)
         }
+        // SQLite gives its side files the permissions of the database, but not always the group.
+        for file in Catalogue.files(at: path) { file.passOn() }
         file = FileIdentity(at: path)
     }
 
@@ -115,17 +117,22 @@ package final class Catalogue: Sendable {
     }
 
     /// The database and its side files (sqlite.org/tempfiles.html).
-    private static func files(at path: FilePath) -> [FilePath] {
-        ["", "-wal", "-shm", "-journal"].map { FilePath(path.string + $0) }
+    private static func files(at path: FilePath) -> [EnclosedPath] {
+        ["", "-wal", "-shm", "-journal"].map { EnclosedPath(file: FilePath(path.string + $0)) }
     }
 
-    /// Throws unless the paths are regular files or missing: SQLite would wait at a FIFO.
+    /// Creates the database file, empty, if it is missing: SQLite would let everyone read it.
+    ///
+    /// Throws unless the paths are regular files or missing: SQLite would wait at a FIFO, and follow a link.
     ///
     /// The files are not opened for the check. Closing them would release the locks of other connections in this
     /// process, and two processes could write at the same time (sqlite.org/howtocorrupt.html, 2.2).
-    private static func checkFiles(at path: FilePath) throws(StorageError) {
+    private static func prepareFiles(at path: FilePath) throws(StorageError) {
         for file in files(at: path) {
-            do { try Descriptor.checkFile(at: file) } catch {
+            do throws(FileError) {
+                if file.path == path, try file.status == nil { _ = try file.openOrCreate(O_RDWR) }
+                try file.check()
+            } catch {
                 if error.code == .noSuchFileOrDirectory { continue }
                 guard error.code == .notSupported else { throw StorageError(error) }
                 throw StorageError(.damaged, path, error.description, remedy: "remove it")
@@ -135,7 +142,7 @@ package final class Catalogue: Sendable {
 
     /// Deletes the catalogue at `path` with its journals.
     package static func delete(at path: FilePath) {
-        for file in files(at: path) { unlink(file.string) }
+        for file in files(at: path) { _ = try? file.remove() }
     }
 
     /// Runs `body`, one statement that reads; a transaction around it would cost more than the statement.
@@ -187,7 +194,7 @@ package final class Catalogue: Sendable {
         case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE:
             return StorageError(.noSpace, path, message, remedy: "free some space on that file system and try again")
         case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
-            return StorageError(.readOnly, path, message, remedy: "make the archive's directory writable")
+            return StorageError(.readOnly, path, message, remedy: StorageError.remedyForRefusal)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG:
             return StorageError(.damaged, path, message, remedy: "run 'archiver repair --catalogue'")
         default:

@@ -37,8 +37,9 @@ enum CatalogueSchema {
 
     /// Segments, blocks, chunks and roots.
     ///
-    /// A chunk has a row for each copy; `loss` names chunks without a readable copy. `segment.state` is a
-    /// `SegmentState`. A segment's number is never reused: a process may remember locations in it.
+    /// A chunk has a row for each copy; `loss` names chunks without a readable copy. `segmentCopy` has the files that
+    /// are not read because another file has the same segment id. `segment.state` is a `SegmentState`. A segment's
+    /// number is never reused: a process may remember locations in it.
     private static let segments = """
         CREATE TABLE segment (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -48,6 +49,10 @@ enum CatalogueSchema {
             state INTEGER NOT NULL
         );
         CREATE INDEX segmentCondemned ON segment (state) WHERE state = 2;
+        CREATE TABLE segmentCopy (
+            path TEXT PRIMARY KEY NOT NULL,
+            name BLOB NOT NULL
+        ) WITHOUT ROWID;
         CREATE TABLE block (
             location INTEGER PRIMARY KEY,
             length INTEGER NOT NULL,

@@ -9,24 +9,45 @@ internal import SystemPackage
 /// On a full disk, nothing can be forgotten, as forgetting writes a record, and no chunk can be copied out of segments
 /// to be dropped.
 package struct Ballast: Sendable {
-    private let path: FilePath
+    private let file: EnclosedPath
+    private let directory: FilePath
 
-    package init(_ layout: ArchiveLayout) { path = layout.ballast }
+    /// The least ballast: a thirty-second of the file system, and at most so many bytes.
+    private static let leastBytes: UInt64 = 1 << 20
+    private static let leastShare: UInt64 = 32
+    /// A ballast is reserved only if this many times its size is free.
+    private static let freeTimes: UInt64 = 4
+
+    package init(_ layout: ArchiveLayout) { (file, directory) = (layout.ballast, layout.directory) }
 
     /// Its size in bytes; 0 if there is none.
-    package var bytes: UInt64 { FileStatus.size(at: path) ?? 0 }
+    package var bytes: UInt64 { (try? file.status)?.size ?? 0 }
 
     /// Reserves `byteCount` bytes, unless that many are reserved already.
     ///
     /// If that fails, as on a full disk, there is no ballast; that is not an error.
     package func reserve(_ byteCount: UInt64) {
-        guard byteCount > 0, bytes < byteCount, let length = off_t(exactly: byteCount),
-            let file = try? Descriptor.openFile(path, O_WRONLY | O_CREAT, permissions: 0o600)
-        else { return }
+        guard byteCount > 0, bytes < byteCount, let length = off_t(exactly: byteCount) else { return }
+        // Nothing that exists is extended: it may be a hard link to a file of the user.
+        release()
+        guard let file = try? file.openOrCreate(O_WRONLY) else { return }
         // posix_fallocate(3) allocates the blocks; a hole would reserve nothing.
         if posix_fallocate(file.number, 0, length) != 0 { release() }
     }
 
+    /// Reserves the least ballast, and `wanted` bytes if there is room for them; does nothing on a full disk.
+    package func reserveIfThereIsRoom(_ wanted: UInt64 = 0) {
+        guard let folder = try? Descriptor.open(directory, O_RDONLY | O_DIRECTORY),
+            let free = try? FileSystem.freeBytes(of: folder), let total = try? FileSystem.totalBytes(of: folder)
+        else { return }
+        let least = min(Ballast.leastBytes, total / Ballast.leastShare)
+        let most = (free + bytes) / Ballast.freeTimes
+        if most >= least { reserve(max(least, min(wanted, most))) }
+    }
+
     /// Frees the reserved space.
-    package func release() { _ = path.withPlatformString { unlink($0) } }
+    ///
+    /// - Returns: whether there was any.
+    @discardableResult
+    package func release() -> Bool { (try? file.remove()) ?? false }
 }

@@ -82,6 +82,9 @@ final class Epochs: Sendable {
         try LockFile(layout, "epoch.\(side)").tryLock()
     }
 
+    /// A suspended process that holds the epoch of `side`; nil if there is none.
+    func stoppedHolder(_ side: Int) -> LockHolder? { KernelLocks.stoppedHolder(of: files[side].path) }
+
     /// The lock files of both sides, and how many of them this object shares.
     var paths: [FilePath] { files.map(\.path) }
     var ownShares: Int { holders.withLock { $0.count { $0 > 0 } } }
@@ -95,9 +98,9 @@ private final class LockFile: Sendable {
     let path: FilePath
 
     init(_ layout: ArchiveLayout, _ name: String) throws(StorageError) {
-        let path = layout.lock(name)
-        self.path = path
-        do { descriptor = try Descriptor.openFile(path, O_RDWR | O_CREAT, permissions: 0o600) } catch {
+        let file = layout.lock(name)
+        path = file.path
+        do { descriptor = try file.openOrCreate(O_RDWR) } catch {
             // Opening an archive creates the directory.
             guard error.code == .noSuchFileOrDirectory else { throw StorageError(error) }
             throw StorageError.replaced(layout.directory)
@@ -137,6 +140,11 @@ private final class LockFile: Sendable {
 
     func write(_ number: UInt64) throws(StorageError) {
         let bytes = withUnsafeBytes(of: number.littleEndian, Array.init)
-        try storing { () throws(FileError) in try descriptor.write(bytes, at: 0, path: path) }
+        try storing { () throws(FileError) in
+            // It may be a hard link to a file of the user.
+            let size = try FileStatus.read(descriptor).size
+            guard size == 0 || size == bytes.count else { throw FileError("count in", path, .invalidArgument) }
+            try descriptor.write(bytes, at: 0, path: path)
+        }
     }
 }

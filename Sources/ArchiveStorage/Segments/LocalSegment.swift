@@ -1,35 +1,36 @@
 // A segment in a file.
 
-internal import FileIO
+package import FileIO
 internal import Glibc
 internal import Synchronization
 package import SystemPackage
 
 /// An open file that holds a segment.
 package final class LocalSegment: SegmentBytes {
-    package let path: FilePath
+    package var path: FilePath { place.path }
+    private let place: EnclosedPath
     private let descriptor: Descriptor
     private let isLocked = Atomic(false)
 
     /// Opens the file at `path`.
-    package init(at path: FilePath, writable: Bool = false) throws(StorageError) {
-        self.path = path
+    package init(at place: EnclosedPath, writable: Bool = false) throws(StorageError) {
+        self.place = place
         do {
-            descriptor = try Descriptor.openFile(path, writable ? O_RDWR : O_RDONLY)
+            descriptor = try place.open(writable ? O_RDWR : O_RDONLY)
         } catch {
             // Damaged segments are left out of the catalogue for good. So only the absence of a regular file counts as
             // damage; other errors may pass.
-            if path.isMissing {
+            if place.path.isMissing {
                 throw StorageError(
-                    .damaged, path, "segment \(path) is missing", remedy: LocalSegment.remedyForDamage)
+                    .damaged, place.path, "segment \(place.path) is missing", remedy: LocalSegment.remedyForDamage)
             }
             throw LocalSegment.failure(error)
         }
     }
 
     /// Takes over a file that was just created.
-    init(at path: FilePath, owning descriptor: consuming Descriptor) {
-        self.path = path
+    init(at place: EnclosedPath, owning descriptor: consuming Descriptor) {
+        self.place = place
         self.descriptor = descriptor
     }
 
@@ -52,11 +53,7 @@ package final class LocalSegment: SegmentBytes {
     package func isInPlace() throws(StorageError) -> Bool {
         try storing { () throws(FileError) in
             let own = try FileStatus.read(descriptor)
-            do throws(FileError) {
-                return own.isSameObject(as: try FileStatus.read(Descriptor.openFile(path, O_RDONLY)))
-            } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
-                return false
-            }
+            return try place.status?.isSameObject(as: own) ?? false
         }
     }
 

@@ -19,12 +19,13 @@ enum Salvage {
         let length = try segment.length()
         let name = "\(segment.path.lastComponent?.string ?? "segment").\(offset)"
         let folder = try storing { () throws(FileError) in
-            try Directory.create(layout.salvage, permissions: 0o700, durable: true)
-            return try Descriptor.open(layout.salvage, O_RDONLY | O_DIRECTORY)
+            try layout.salvage.createDirectory(durable: true)
+            return try layout.salvage.openDirectory()
         }
         for number in 1...namesLimit {
-            let path = layout.salvage.appending(number == 1 ? name : "\(name)-\(number)")
-            let copy = try storing { () throws(FileError) in try TemporaryFile(in: folder, path: path) }
+            let place = layout.salvage.appending(number == 1 ? name : "\(name)-\(number)")
+            let path = place.path
+            let copy = try storing { () throws(FileError) in try place.temporaryFile(in: folder) }
             guard try self.copy(segment, offset..<length, to: copy.file, path) else { return nil }
             do {
                 if try publish(copy, as: path, in: folder) { return path }
@@ -32,7 +33,7 @@ enum Salvage {
                 throw StorageError(error)
             }
         }
-        throw StorageError(FileError("create", layout.salvage.appending(name), .fileExists))
+        throw StorageError(FileError("create", layout.salvage.appending(name).path, .fileExists))
     }
 
     /// - Returns: false if the name is taken.

@@ -3,7 +3,7 @@
 // Bytes that are not UTF-8 pass through the parser as private-use characters; commands turn them back into bytes.
 
 internal import ArgumentParser
-internal import Glibc
+internal import FileIO
 
 /// An argument as bytes.
 struct ByteArgument: ExpressibleByArgument, Sendable, Hashable {
@@ -21,10 +21,7 @@ struct ByteArgument: ExpressibleByArgument, Sendable, Hashable {
 
     /// The process's arguments without its name, as text for the parser.
     static func ofProcess() -> [String] {
-        let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
-        return arguments.dropFirst().compactMap { pointer in
-            pointer.map { text(of: UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
-        }
+        CurrentProcess.arguments.dropFirst().map { text(of: $0) }
     }
 
     /// The text that stands for `bytes`; UTF-8 stays as it is, except the characters that stand for bytes.

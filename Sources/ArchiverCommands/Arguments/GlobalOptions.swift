@@ -3,6 +3,7 @@
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
+internal import SystemPackage
 
 /// Options for the archive and the form of the output.
 struct GlobalOptions: ParsableArguments {
@@ -10,6 +11,9 @@ struct GlobalOptions: ParsableArguments {
         help: ArgumentHelp(
             "The archive (default: $ARCHIVER_ARCHIVE, or ~/.local/share/archiver).", valueName: "path"))
     var archive: PathArgument?
+
+    @Flag(help: "Use a new or another archive in place of the one that this machine remembers.")
+    var create = false
 
     @Flag(help: "Print results and errors as JSON.")
     var json = false
@@ -36,14 +40,37 @@ struct GlobalOptions: ParsableArguments {
     ///   - creating: whether to create the archive if it does not exist.
     ///   - reportsFindings: whether to report findings; false if the command's result contains them.
     func openArchive(creating: Bool = false, reportsFindings: Bool = true) throws(ArchiverError) -> Archive {
-        let archive = try Archive.open(archive?.path, creating: creating)
+        let place = try place
+        let known = create ? nil : KnownArchive.find(at: place)
+        let archive: Archive
+        do {
+            archive = try Archive.open(self.archive?.path, creating: creating && known == nil)
+        } catch {
+            guard let known, error.code == .noArchive || error.code == .notAnArchive else { throw error }
+            throw absence("the archive \(place) is not there", known, "'--create' creates a new one")
+        }
+        if let known, !known.ids.contains(archive.id) {
+            throw absence("another archive is at \(place)", known, "'--create' uses this one")
+        }
         let console = Console(self)
         if reportsFindings { FindingReport(archive.findings).write(console) }
-        if archive.isNew, console.error.isTerminal, !console.isJSON {
-            console.remark(
-                "created a new archive: \(Escaping.text(archive.directory.bytes)) "
-                    + "(if you expected an existing one: is its disk mounted?)")
-        }
+        if archive.isNew { CreationReport(archive).write(console) }
+        if creating { KnownArchive.remember(archive.id, at: place) }
         return archive
+    }
+
+    /// The absolute path of the archive.
+    private var place: FilePath {
+        get throws(ArchiverError) {
+            if let archive { return archive.path.absolute }
+            return try Archive.defaultDirectory.absolute
+        }
+    }
+
+    /// The error if the archive that this machine remembers is not at its path.
+    private func absence(_ message: String, _ known: KnownArchive, _ choice: String) -> ArchiverError {
+        ArchiverError(
+            .noArchive, "\(message): this machine's archive was here on \(LocalTime.text(known.lastUsed))",
+            remedy: "is its disk mounted? \(choice)", path: known.path)
     }
 }

@@ -56,11 +56,11 @@ struct WatchCommand: LastingCommand {
 
     func run() async throws {
         let console = Console(global)
-        var settings = WatchService.Options(
-            gathering.settings, backend: backend, exclusions: try exclusions.given(), waitsForRoots: wait,
-            maintenance: noPrune ? nil : .unattended)
-        settings.timeScale = timeScale
         let directories = directories.map(\.path)
+        var settings = WatchService.Options(
+            gathering.settings, backend: backend, exclusions: try exclusions.given(for: directories),
+            waitsForRoots: wait, maintenance: noPrune ? nil : .unattended)
+        settings.timeScale = timeScale
         // Signals must work from the start, also while the archive is being opened or a lock is waited for.
         let ending = WatchEnding()
         try Signals.observe(Signals.termination, ending.handle)
@@ -76,12 +76,13 @@ struct WatchCommand: LastingCommand {
             let kept = WatchSettingsText.remark(directory.bytes, given: settings.settings, remembered: former)
             if let kept { console.remark(kept) }
         }
+        let place = archive.directory
         let service = WatchService(archive, roots: directories, settings)
         let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")
         let progress = ProgressLine("capturing \(names)", service.progress, console)
         let report = WatchReport(
             console, roots: Set(directories.map(\.resolved)).count, progress,
-            status: { WatchCommand.status(directories, archive) })
+            status: { WatchCommand.status(directories, place) })
         let subscription = service.events.subscribe(report.add)
         ending.begin(service, report)
         defer { report.end() }
@@ -92,11 +93,12 @@ struct WatchCommand: LastingCommand {
     }
 
     /// The output of `archiver status` for each directory, for the log.
-    private static func status(_ directories: [FilePath], _ archive: Archive) -> String {
+    private static func status(_ directories: [FilePath], _ archive: FilePath) -> String {
         var lines: [String] = []
         for directory in Set(directories.map(\.resolved)) {
             do throws(ArchiverError) {
-                lines += StatusText.lines(try archive.status(of: directory), .plain)
+                // Opened only for this: another opening would keep the files of a lost disk open.
+                lines += StatusText.lines(try Archive.open(archive).status(of: directory), .plain)
             } catch {
                 lines.append("archiver: \(error.message)")
             }

@@ -32,6 +32,11 @@ struct clinux_status {
 /// statx(2) with STATX_BASIC_STATS and the mount id.
 int clinux_statx(int directory, const char *path, int flags, struct clinux_status *out);
 
+/// Identifies the object of a descriptor: the file system's id, the inode and its time of birth. A new object with the
+/// same inode has another one; a renamed object has the same one. Returns -1 if the file system has no times of birth.
+int clinux_identity(int descriptor, void *bytes, size_t count);
+#define CLINUX_IDENTITY_SIZE 28
+
 /// getdents64(2): fills `buffer` with directory records; returns their length in bytes, 0 at the end.
 ssize_t clinux_getdents(int directory, void *buffer, size_t capacity);
 
@@ -93,6 +98,12 @@ int clinux_lower_priority(void);
 
 /// 1 if a time service synchronizes the clock, 0 if none does (adjtimex(2)), -1 if the system does not report it.
 int clinux_clock_is_kept(void);
+
+/// The process's argument at `index`, where 0 is the program's name; NULL if it has no more.
+///
+/// Swift's `CommandLine` searches for the arguments below the environment, and finds none if a preloaded library has
+/// changed that before `main`.
+const char *clinux_argument(int index);
 
 /// CLOCK_MONOTONIC in nanoseconds when the process's own code started to run, before `main`.
 unsigned long long clinux_start_nanoseconds(void);

@@ -233,7 +233,7 @@ final class RootControl: Sendable {
     }
 
     private func start(of root: WatchedRoot, after last: String?) throws -> ListedSnapshot? {
-        let (archive, path) = (root.service.archive.latest, root.path)
+        let (archive, path) = (try root.service.archive.current().archive, root.path)
         guard let last else {
             return try archive.store.catalogue.latestSnapshot(ofRoot: path.bytes, machine: Machine.id)
         }
@@ -246,7 +246,7 @@ final class RootControl: Sendable {
     }
 
     private func snapshots(of root: WatchedRoot, behind last: ListedSnapshot?) throws -> [ListedSnapshot] {
-        let archive = root.service.archive.latest
+        let archive = try root.service.archive.current().archive
         guard let number = try archive.number(of: ArchivedRoot(here: root.path)) else { return [] }
         var filter = Catalogue.SnapshotFilter(of: number, limit: RootControl.step)
         filter.behind = last.map { .init(sequence: $0.sequence, time: $0.time, id: $0.id.chunk) }

@@ -128,7 +128,7 @@ struct HistoryBadInputTests {
             "find", [work.archive.string, "-name", "*.segment"].map { Array($0.utf8) }
         ).lines
         for path in segments {
-            let segment = try Segment(LocalSegment(at: FilePath(path)))
+            let segment = try Segment(LocalSegment(at: EnclosedPath(file: FilePath(path))))
             let scan = try SegmentScan(
                 of: segment, from: SegmentHeader.byteCount, verifyingPayloads: false, passingDamage: true)
             guard let offset = scan.chunks.first(where: { $0.id == id })?.offset else { continue }
@@ -157,7 +157,8 @@ struct HistoryBadInputTests {
         let before = try work.listed()
         do {
             // Opening the archive waits for this lock.
-            let lock = try FileLock.exclusive(work.archive.appending("locks").appending("open.lock"))
+            let lock = try FileLock.exclusive(
+                EnclosedPath(file: work.archive.appending("locks").appending("open.lock")))
             let program = try work.start(
                 words + (words[0] == "run" || words[0] == "sync" ? [] : ["--root", work.root.string]))
             try waitUntilItWaits(program.id)

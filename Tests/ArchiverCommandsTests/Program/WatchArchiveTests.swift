@@ -57,17 +57,24 @@ struct WatchArchiveTests {
         #expect(outcome.lines.filter { $0.contains("\"event\":\"error\"") }.count == 1, "\(outcome.text)")
     }
 
-    @Test(
-        "if another archive replaces the first, everything is captured into it, and status finds the watcher")
+    @Test("if another archive replaces the first, nothing is captured into it, and the files of the first are closed")
     func replaced() throws {
         let work = try Workplace()
-        try work.write("other/file", "x")
         let process = try watching(work)
-        try shell(work, "rm -rf \"$ARCHIVE\"")
-        #expect(try work.run("capture", work.root.appending("other").string).status == 0)
+        try shell(work, "mv \"$ARCHIVE\" \"$ARCHIVE.away\"; mkdir \"$ARCHIVE.tree\"")
+        #expect(try work.run("capture", "--create", work.path("archive.tree").string).status == 0)
         try work.write("new", "2")
+        let line = try process.line { $0.contains("another archive is at") }
+        #expect(try JSON.object(line)["code"] as? String == "noArchive")
+        let roots = try JSON.array(work.run("roots", "--json").output)
+        #expect(roots.count == 1, "\(roots)")
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.id)/fd").compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process.id)/fd/\($0)")
+        }
+        let kept = open.filter { $0.contains("archive.away/") && !$0.contains("/locks/watch-") }
+        #expect(kept == [])
+        try shell(work, "rm -rf \"$ARCHIVE\"; mv \"$ARCHIVE.away\" \"$ARCHIVE\"")
         try expectSnapshot(work, process, "2")
-        #expect(try work.run("status", work.root.string).status == 0)
         process.send(SIGTERM)
         #expect(try process.finish().status == 0)
         #expect(try work.run("check", "--data").status == 0)

@@ -91,7 +91,7 @@ final class Workplace {
     /// Blocks captures of the tree until the lock is released.
     func blockCaptures() throws -> FileLock {
         let name = "capture-" + ChunkID(hashing: root.bytes).hex.prefix(16) + ".lock"
-        return try FileLock.exclusive(archive.appending("locks").appending(name))
+        return try FileLock.exclusive(EnclosedPath(file: archive.appending("locks").appending(name)))
     }
 
     /// The ids that `archiver list` lists, the oldest first.
