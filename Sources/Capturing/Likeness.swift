@@ -30,12 +30,13 @@ struct Fingerprint {
 
     /// The share of the larger content that the smaller one has too, from 0 to 1.
     func likeness(to other: Fingerprint) -> Double {
-        var (left, right) = (parts[...], other.parts[...])
+        var (left, right) = (0, 0)
         var common: UInt64 = 0
-        while let one = left.first, let two = right.first {
-            if one.hash == two.hash { common += min(one.bytes, two.bytes) }
-            if one.hash <= two.hash { left.removeFirst() }
-            if two.hash <= one.hash { right.removeFirst() }
+        while left < parts.count, right < other.parts.count {
+            let (one, two) = (parts[left], other.parts[right])
+            if one.hash == two.hash { common = FormatLimits.sum(common, min(one.bytes, two.bytes), FormatLimits.bytes) }
+            if one.hash <= two.hash { left += 1 }
+            if two.hash <= one.hash { right += 1 }
         }
         let larger = max(size, other.size)
         return larger == 0 ? 0 : Double(common) / Double(larger)

@@ -30,7 +30,7 @@ import Testing
             var random = SeededGenerator(seed: seed)
             let history = try MadeHistory()
             var model = FileModel()
-            for step in 0..<(8 + random.below(10)) {
+            for step in 0..<(6 + random.below(8)) {
                 for _ in 0...random.below(5) { try model.change(&random, at: Int64(step)) }
                 try history.add(model.state, at: 1_000_000 + Int64(step) * 60)
             }
@@ -194,7 +194,7 @@ private struct ModelCheck {
         try expectDeleted(left, steps, root)
         try expectNames(left, steps, root)
         try expectLines(left, root, &random)
-        for _ in 0..<40 where left.count > 1 {
+        for _ in 0..<30 where left.count > 1 {
             let start = random.below(left.count - 1)
             try expectSpan(left[start], left[start + 1 + random.below(left.count - start - 1)], root)
         }

@@ -193,6 +193,44 @@ struct HistoryCommandTests {
         #expect(try run(work, "changes").lines.count == 4, "the session began with the first snapshot")
     }
 
+    @Test("changes names a file as the two snapshots do, whatever it was called in between")
+    func changesOfRenamed() throws {
+        let work = try Workplace()
+        func move(_ old: String, _ new: String) {
+            rename(work.path("tree/" + old).string, work.path("tree/" + new).string)
+        }
+        let chapter = (0..<9).map { "line \($0) of the chapter\n" }.joined()
+        try work.write("gone.md", "it is renamed, then deleted")
+        try work.write("one.md", "it is renamed twice")
+        try work.write("book/chapter.md", chapter)
+        try work.write("book/figure.svg", "it only moves with its directory")
+        try work.write("left.md", "it is renamed, and its name is used again")
+        let first = try work.capture()
+        move("gone.md", "later.md")
+        move("one.md", "two.md")
+        try work.write("book/chapter.md", chapter + "one more\n")
+        move("left.md", "right.md")
+        let second = try work.capture()
+        try work.remove("tree/later.md")
+        move("two.md", "three.md")
+        move("book", "novel")
+        try work.write("left.md", "another file")
+        _ = try work.capture()
+        let rows = try run(work, "changes", first).lines
+            .map { $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init) }
+        #expect(
+            rows.map { "\($0[0]) \($0[1]) \($0[2]) \($0[3])" } == [
+                "renamedAway 1 book novel", "renamedAway 2 book/chapter.md novel/chapter.md",
+                "renamedAway 1 book/figure.svg novel/figure.svg", "deleted 2 gone.md ", "modified 2 left.md ",
+                "renamed 1 novel book", "renamed 2 novel/chapter.md book/chapter.md",
+                "renamed 1 novel/figure.svg book/figure.svg", "renamedAway 2 one.md three.md", "added 1 right.md ",
+                "renamed 2 three.md one.md",
+            ])
+        let part = try run(work, "changes", "\(first):book").lines
+        #expect(part.count == 6, "\(part)")
+        #expect(try run(work, "changes", second, "--timeline").lines.contains { $0.contains("\tremoved\tlater.md") })
+    }
+
     @Test("find lists every name in any snapshot")
     func find() throws {
         let (work, ids) = try HistoryCommandTests.story()

@@ -115,7 +115,6 @@ import Testing
                 let again = try thin(history, at: time)
                 #expect(again == left, "TEST_SEED=\(seed), run \(number) again: \(Set(left).subtracting(again))")
             }
-            #expect(try history.archive.check(data: false).findings == [])
         }
     }
 
