@@ -61,7 +61,7 @@ struct RestoreRules {
     private let wanted: SnapshotScopes
     /// The root's present rules, with the ignore files of the wanted snapshot.
     private let later: SnapshotScopes
-    /// Paths that the wanted snapshot could not read.
+    /// Paths that the wanted snapshot could not read, and that are still there.
     private let unread: [RelativePath]
     private let source: RestoreSource
     private let rules: ExclusionRules
@@ -87,7 +87,11 @@ struct RestoreRules {
         present = DirectoryScopes(root, rules)
         wanted = SnapshotScopes(snapshot.tree, recorded.exclusions, in: nodes)
         later = SnapshotScopes(snapshot.tree, rules, in: nodes)
-        unread = recorded.problems.filter { $0.reason == .unreadable }.map(\.path)
+        unread = try recorded.problems.filter { problem in
+            // What is gone by now comes back as it was last known.
+            try problem.reason == .unreadable
+                && FileStatus.read(problem.path, beneath: root.directory.descriptor) != nil
+        }.map(\.path)
         isNamed =
             try !part.isRoot
             && (RestoreRules.excludes(part, isDirectory: isDirectory, present)
