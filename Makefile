@@ -21,7 +21,7 @@ BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time chromium chromium-driver
 
-.PHONY: help setup setup-test build build-tests demo test browser test-debug soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks year clean
+.PHONY: help setup setup-test build build-tests demo test test-all browser test-debug soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks year clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -49,11 +49,15 @@ build-tests: setup setup-test
 	@$(BUILD_TESTS) --build-tests
 
 # The tests use optimised code and the program that `make build` builds, as they are shipped.
-test: build-tests build ## Run all tests, two minutes of fuzzing, five minutes of faults in turn.
+test: build-tests build ## Run all tests: each kind of fault once, short runs of fuzzing and of faults in turn.
 	@export ARCHIVER_BINARY=$(PROGRAM); $(call logged,test,$(RUN_TESTS))
 	@$(MAKE) --no-print-directory browser
-	@FUZZ_SECONDS=$${FUZZ_SECONDS:-120} $(MAKE) --no-print-directory fuzz
-	@SOAK_SECONDS=$${SOAK_SECONDS:-300} $(MAKE) --no-print-directory soak
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-20} $(MAKE) --no-print-directory fuzz
+	@SOAK_SECONDS=$${SOAK_SECONDS:-60} $(MAKE) --no-print-directory soak
+
+# THOROUGH makes the tests try every fault and every byte, and more random histories.
+test-all: ## Run all tests with everything that they can try, and fuzzing and faults for minutes.
+	@THOROUGH=1 FUZZ_SECONDS=$${FUZZ_SECONDS:-120} SOAK_SECONDS=$${SOAK_SECONDS:-300} $(MAKE) --no-print-directory test
 
 # axe-core checks the accessibility rules; a Python package contains it.
 AXE = .build/axe/axe_playwright_python/axe.min.js

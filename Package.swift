@@ -103,7 +103,8 @@ let package = Package(
         .testTarget(
             name: "ArchiverKitTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Archives", "ArchiverKit", "CLinux", "Capturing", "Compression",
+                "ArchiveFormat", "ArchiveStorage", "Archives", "ArchiverKit", "CLinux", "Capturing", "Checking",
+                "Compression",
                 "Exclusions", "FileIO", "FileWatching", "History", "Keeping", "Mementos", "Restoring", "Roots",
                 "SavedStates", "SnapshotTree", "TestSupport", "TestTraits", "Threading", "TreeScripts", "WatchControl",
                 "archiver", "churn", "examples",
@@ -333,8 +334,9 @@ let package = Package(
         .testTarget(
             name: "TimelineServerTests",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "Threading",
                 "TimelineServer",
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),

@@ -10,6 +10,10 @@ public struct ArchiveFinding: Sendable, Hashable {
         case lostSnapshot
         /// A file below `segments` that is not read: its contents are not listed.
         case unread
+        /// A file below `segments` that is no segment; it does no harm.
+        case stranger
+        /// A purge has begun and not ended: parts of its target are still in the archive.
+        case unfinishedPurge
         /// An interrupted write was cut off or skipped; nothing that was reported as stored is lost.
         case cut
     }
@@ -29,6 +33,8 @@ public struct ArchiveFinding: Sendable, Hashable {
         case .damage: "run 'archiver check' to see what is still good"
         case .lostSnapshot: "capture the root, so that its latest snapshot can be read"
         case .unread: "repair or move the file; 'archiver check' shows what is good"
+        case .stranger: "move it out of the archive's directory"
+        case .unfinishedPurge: "run the same purge again; it does the rest"
         case .cut: nil
         }
     }

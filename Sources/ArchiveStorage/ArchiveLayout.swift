@@ -24,6 +24,8 @@ package struct ArchiveLayout: Sendable, Hashable {
     package var ballast: EnclosedPath { inside("ballast") }
     /// Certificates of purges: what was removed from all history; may be deleted.
     package var certificates: EnclosedPath { inside("certificates") }
+    /// Exists while a purge has begun and not ended.
+    package var unfinishedPurge: EnclosedPath { certificates.appending("unfinished") }
     package var locks: EnclosedPath { inside("locks") }
     /// What must outlive a command but is no part of the history.
     package var settings: EnclosedPath { inside("settings") }

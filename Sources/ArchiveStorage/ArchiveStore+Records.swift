@@ -31,7 +31,18 @@ extension ArchiveStore {
     }
 
     /// Enters records, at least one, in one commit.
+    ///
+    /// On a full disk, they take the place of the ballast.
     func enter<Record: ArchiveRecord>(_ records: [(record: Record, listed: any ListedRecord)]) throws(StorageError) {
+        do { try append(records) } catch  where error.code == .noSpace {
+            guard Ballast(layout).release() else { throw error }
+            try append(records)
+        }
+    }
+
+    private func append<Record: ArchiveRecord>(
+        _ records: [(record: Record, listed: any ListedRecord)]
+    ) throws(StorageError) {
         let writer = try beginCommit()
         do throws(StorageError) {
             var blocks: [EncodedBlock] = []
@@ -59,7 +70,7 @@ extension ArchiveStore {
     /// - Throws: `StorageError`, also if the record cannot be read.
     package func isListed(_ id: ChunkID, _ kind: ChunkKind) throws(StorageError) -> Bool? {
         guard let known = RecordKind.all.first(where: { $0.kind == kind }) else { return nil }
-        let record = try known.read(self, FoundRecord(kind: kind, id: id, offset: 0, blockLength: 0))
+        let record = try known.read(self, FoundRecord(kind: kind, id: id, offset: 0, ownBytes: 0))
         return try catalogue.read { db in try record.isListed(in: db) }
     }
 
@@ -123,6 +134,14 @@ extension ArchiveStore {
             }
             names.insert(name)
         }
+        // A record drops an id, and so every file that has it.
+        let dropped = Set(segments.map(\.number))
+        let others = try catalogue.segments().filter { !dropped.contains($0.number) }.compactMap(\.name)
+        guard names.isDisjoint(with: try catalogue.copiedSegments()), names.isDisjoint(with: others) else {
+            throw StorageError(
+                .damaged, layout.directory, "segments cannot be dropped: other files have the same ids",
+                remedy: "run 'archiver check', and move the files that it names out of the archive")
+        }
         let record = DroppedSegments(time: time, segments: names)
         try enter(record, listed: record)
     }
@@ -141,11 +160,20 @@ extension ArchiveStore {
     /// Enters a policy.
     package func enter(_ policy: PolicyRecord) throws(StorageError) { try enter(plain: policy) }
 
+    /// Enters how long the files had lived that snapshots are the last to have.
+    package func enter(lifetimes: [SnapshotID: UInt64]) throws(StorageError) {
+        for record in DeletionRecord.splitting(lifetimes, at: .now) { _ = try enter(plain: record) }
+    }
+
     /// Forgets snapshots and states in one commit: they are no longer listed, but their bytes stay.
-    package func forget(_ records: Set<ChunkID>, reason: ForgettingReason = .asked) throws(StorageError) {
+    ///
+    /// - Parameter time: when they are forgotten, unless an earlier statement about one of them has a later time.
+    package func forget(
+        _ records: Set<ChunkID>, reason: ForgettingReason = .asked, at time: Timestamp = .now
+    ) throws(StorageError) {
         if records.isEmpty { return }
         var statements: [(record: ForgottenRecords, listed: any ListedRecord)] = []
-        for record in ForgottenRecords.splitting(records, at: try timeAfter(records), reason: reason) {
+        for record in ForgottenRecords.splitting(records, at: try self.time(time, after: records), reason: reason) {
             statements.append((record, record))
         }
         try enter(statements)
@@ -155,16 +183,28 @@ extension ArchiveStore {
     package func unforget(_ records: Set<ChunkID>) throws(StorageError) {
         if records.isEmpty { return }
         var statements: [(record: UnforgottenRecords, listed: any ListedRecord)] = []
-        for record in UnforgottenRecords.splitting(records, at: try timeAfter(records)) {
+        for record in UnforgottenRecords.splitting(records, at: try time(.now, after: records)) {
             statements.append((record, try listedAgain(record)))
         }
         try enter(statements)
     }
 
-    /// Now, or just after the last statement about these records: the latest statement counts, even if the clock was
+    /// Replaces a saved state by one with another label.
+    package func replaceLabel(of state: StateRecord, _ id: StateID, by label: String?) throws(StorageError) {
+        let new = StateRecord(
+            title: state.title, host: state.host, time: state.time, label: label, type: state.type,
+            version: state.version, content: state.content, storedBytes: state.storedBytes)
+        let writer = try beginCommit()
+        do throws(StorageError) { _ = try writer.commit(new, replacing: id) } catch {
+            writer.abandon()
+            throw error
+        }
+    }
+
+    /// `time`, or just after the last statement about these records: the latest statement counts, even if the clock was
     /// set back.
-    private func timeAfter(_ records: Set<ChunkID>) throws(StorageError) -> Timestamp {
-        var time = Timestamp.now
+    func time(_ time: Timestamp = .now, after records: Set<ChunkID>) throws(StorageError) -> Timestamp {
+        var time = time
         for id in records {
             if let earlier = try catalogue.timeOfForgetting(id) { time = max(time, earlier.advanced(byNanoseconds: 1)) }
         }

@@ -2,6 +2,7 @@
 
 package import ArchiveFormat
 internal import FileIO
+internal import Glibc
 package import SystemPackage
 internal import Threading
 
@@ -26,6 +27,8 @@ package final class ArchiveStore: Sendable {
     private let lock: Locked<UseLock?>
     /// Segments that this process has locked and that no commit uses now.
     private let idleWriters = Locked<[SegmentWriter]>([])
+    /// The numbers of segments that this object no longer appends to.
+    private let retiredSegments = Locked<Set<Int64>>([])
     private let openEpochs = Locked<Epochs?>(nil)
     private let found = Locked<[ArchiveFinding]>([])
     /// What opening the archive found, and the damage known from before.
@@ -98,7 +101,13 @@ package final class ArchiveStore: Sendable {
             defer { withExtendedLifetime(opening) {} }
             return try openForWriting(place, manifest, isNew: isNew)
         } catch  where error.code == .noSpace {
-            return try openForReading(place, manifest, error)
+            let ballast = Ballast(place.layout)
+            let bytes = ballast.bytes
+            guard ballast.release() else { return try openForReading(place, manifest, error) }
+            defer { ballast.reserve(bytes / 2) }
+            do { return try openForWriting(place, manifest, isNew: isNew) } catch  where error.code == .noSpace {
+                return try openForReading(place, manifest, error)
+            }
         }
     }
 
@@ -106,6 +115,8 @@ package final class ArchiveStore: Sendable {
         _ place: ArchivePlace, _ manifest: ArchiveManifest, isNew: Bool
     ) throws(StorageError) -> ArchiveStore {
         let lock = try UseLock.shared(place.layout)
+        let ballast = Ballast(place.layout)
+        if ballast.bytes == 0 { ballast.reserveIfThereIsRoom() }
         do {
             return try open(place, manifest, lock, isNew: isNew).store
         } catch  where error.code == .damaged && error.path == place.layout.catalogue {
@@ -141,17 +152,22 @@ package final class ArchiveStore: Sendable {
     private func update() throws(StorageError) -> CatalogueUpdate.Summary {
         let summary = try CatalogueUpdate(self).run()
         let damage = try catalogue.damage()
+        let isPurging = (try? layout.unfinishedPurge.status) != nil
         let lost = try catalogue.lostLatestSnapshots().map { $0.message(in: segments) }
         found.withLock {
             $0 =
                 summary.unread.map { ArchiveFinding(.unread, $0) } + damage.map { ArchiveFinding(.damage, $0) }
                 + lost.map { ArchiveFinding(.lostSnapshot, $0) }
+                + summary.strangers.map { ArchiveFinding(.stranger, $0) }
+                + (isPurging ? [ArchiveFinding(.unfinishedPurge, "a purge of \(layout.directory) is unfinished")] : [])
                 + summary.cuts.map { ArchiveFinding(.cut, $0) }
         }
         return summary
     }
 
     /// Rebuilds the catalogue from the segments; no other process may use the archive.
+    ///
+    /// Records that break a rule of the format are moved into `salvage`.
     ///
     /// - Parameter segments: the store of its segments; nil for its directory.
     /// - Returns: what the rebuild found.
@@ -166,7 +182,16 @@ package final class ArchiveStore: Sendable {
         let lock = try UseLock.exclusive(place.layout)
         let manifest = try place.openOrMend(lock)
         Catalogue.delete(at: place.layout.catalogue)
-        return try open(place, manifest, lock, isNew: false).summary
+        let (store, summary) = try open(place, manifest, lock, isNew: false)
+        if summary.damage.isEmpty { return summary }
+        let moved = try store.moveBrokenRecords()
+        if moved.isEmpty { return summary }
+        store.releaseWriters()
+        try store.catalogue.close()
+        Catalogue.delete(at: place.layout.catalogue)
+        var again = try open(place, manifest, lock, isNew: false).summary
+        again.moved = moved
+        return again
     }
 
     /// Reads the chunk `id` and verifies it, from any undamaged copy.
@@ -193,7 +218,16 @@ package final class ArchiveStore: Sendable {
     ///
     /// Each is read with an empty cache: if a chain is too long, a reader that has cached its lower end could still
     /// read the upper end.
-    package func unreadable(of ids: [ChunkID]) -> [ChunkID] { ids.filter { (try? newReader().read($0)) == nil } }
+    package func unreadable(of ids: [ChunkID]) throws(StorageError) -> [ChunkID] {
+        var unreadable: [ChunkID] = []
+        for id in ids {
+            do throws(StorageError) { _ = try newReader().read(id) } catch {
+                guard error.isAboutBytes else { throw error }
+                unreadable.append(id)
+            }
+        }
+        return unreadable
+    }
 
     /// The greatest length of a chain of bases below a block that can still be read.
     package static var chainLimit: Int { UnpackingWork.stepsLimit }
@@ -246,6 +280,24 @@ package final class ArchiveStore: Sendable {
         Segment(try segments.open(segment.path, writable: writable))
     }
 
+    /// Throws if files of `listed` segments were removed or truncated since.
+    ///
+    /// A process that only reads cannot keep others from dropping segments.
+    package func requireSegments(_ listed: [ListedSegment]) throws(StorageError) {
+        let present = try Set(segments.list().segments)
+        for segment in listed {
+            guard present.contains(segment.path), let length = segments.length(of: segment.path),
+                length >= segment.indexedLength
+            else {
+                throw StorageError(
+                    .inUse, layout.directory,
+                    "segments of \(layout.directory) were removed while they were read, as by another process that "
+                        + "frees space",
+                    remedy: "run the command again when that has ended")
+            }
+        }
+    }
+
     /// Begins an epoch: whatever the archive holds now stays until the epoch ends, so that new data may refer to it.
     package func beginEpoch() throws(StorageError) -> Epoch {
         if let refusal { throw refusal }
@@ -294,14 +346,30 @@ package final class ArchiveStore: Sendable {
         idleWriters.withLock { $0 = [] }
     }
 
+    /// From now on this object appends to no segment that exists already: a reclaimer can seal and drop them all.
+    ///
+    /// Running commits release theirs when they end.
+    package func retireSegments() throws(StorageError) {
+        let open = try catalogue.segments().filter { !$0.isSealed }.map(\.number)
+        retiredSegments.withLock { $0 = Set(open) }
+        releaseWriters()
+    }
+
+    /// Ends `retireSegments`.
+    package func continueSegments() { retiredSegments.withLock { $0 = [] } }
+
     func release(_ writer: SegmentWriter) {
-        guard !writer.isFull, !writer.isLost else { return }
+        guard !writer.isFull, !writer.isLost, !retiredSegments.withLock({ $0.contains(writer.listed.number) })
+        else { return }
         idleWriters.withLock { $0.append(writer) }
     }
 
     /// Takes over the newest segment that has room and no writer.
     private func takeOverSegment() throws(StorageError) -> SegmentWriter? {
-        for row in try catalogue.segments().reversed() where !row.isSealed {
+        let retired = retiredSegments.withLock { $0 }
+        let copied = try catalogue.copiedSegments()
+        for row in try catalogue.segments().reversed() where !row.isSealed && !retired.contains(row.number) {
+            if let name = row.name, copied.contains(name) { continue }
             guard let segment = try? open(row, writable: true), try segment.bytes.tryLock() else { continue }
             // Another process may have written since the catalogue was read.
             guard let current = try catalogue.segment(row.number), !current.isSealed,
@@ -309,7 +377,7 @@ package final class ArchiveStore: Sendable {
             else { continue }
             if current.indexedLength >= manifest.parameters.segmentBytes {
                 // Its last writer could not seal it. Nothing more is appended, even if this attempt fails too.
-                try? seal(current, segment)
+                try? SegmentWriter(current, segment, of: self).seal(catalogue)
                 continue
             }
             return SegmentWriter(current, segment, of: self)
@@ -320,21 +388,12 @@ package final class ArchiveStore: Sendable {
     /// Seals a segment, whatever its size, unless a process is writing to it.
     ///
     /// - Returns: whether it is sealed.
-    func seal(_ row: ListedSegment) throws(StorageError) -> Bool {
+    package func seal(_ row: ListedSegment) throws(StorageError) -> Bool {
         let segment = try open(row, writable: true)
         guard try segment.bytes.tryLock(), let current = try catalogue.segment(row.number) else { return false }
         if current.isSealed { return true }
         guard try segment.length() == current.indexedLength else { return false }
-        try seal(current, segment)
+        try SegmentWriter(current, segment, of: self).seal(catalogue)
         return true
-    }
-
-    /// Seals a full segment that its writer could not seal.
-    private func seal(_ row: ListedSegment, _ segment: Segment) throws(StorageError) {
-        do { try SegmentWriter(row, segment, of: self).seal(catalogue) } catch {
-            guard error.code == .damaged else { throw error }
-            try catalogue.markSealed(row.number, length: row.indexedLength)
-            try catalogue.record("\(error.message); the segment is not sealed", ofSegment: row.path)
-        }
     }
 }

@@ -26,15 +26,19 @@ package struct PathChange: Sendable, Hashable {
     package var size: UInt64
     /// The other name of a rename: the old one of an added path, the new one of a removed path.
     package var other: RelativePath?
+    /// Whether the content changed with the rename.
+    package var isEdited: Bool
 
     package init(
-        path: RelativePath, kind: Kind, object: FileKind, size: UInt64 = 0, other: RelativePath? = nil
+        path: RelativePath, kind: Kind, object: FileKind, size: UInt64 = 0, other: RelativePath? = nil,
+        isEdited: Bool = false
     ) {
         self.path = path
         self.kind = kind
         self.object = object
         self.size = size
         self.other = other
+        self.isEdited = isEdited
     }
 }
 

@@ -115,13 +115,12 @@ extension RecordFilter {
         _ columns: String, from table: String, _ column: String, _ owner: (any DatabaseValueConvertible)?,
         hasSequence: Bool = false
     ) -> (sql: String, arguments: StatementArguments) {
-        // Few records have a given label or id. Times follow the sequence, except where copies of an archive were
-        // merged.
-        let isBySequence = hasSequence && owner != nil && label == nil && idPrefix == nil && !isByTime
+        // Few records have a given id.
+        let isBySequence = hasSequence && owner != nil && idPrefix == nil && !isByTime
         let (restriction, arguments) = restriction(column, owner, isBySequence: isBySequence)
         let order = newestFirst ? "DESC" : "ASC"
         // Few records match an id or belong to such an owner: sorting them is cheaper than searching the index over
-        // all.
+        // all. So are those with a label, which has an index of its own.
         let isSorted = idPrefix != nil || isAmongFew
         let seconds = (isBySequence ? "sequence \(order), " : "") + (isSorted ? "+seconds" : "seconds")
         let sql = """

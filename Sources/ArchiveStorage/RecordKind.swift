@@ -9,9 +9,22 @@ internal import GRDB
 package struct FoundRecord: Sendable, Hashable {
     package let kind: ChunkKind
     package let id: ChunkID
-    /// The offset of its block in the segment, and the block's length in bytes.
+    /// The offset of its block in the segment.
     package let offset: Int
-    package let blockLength: Int
+    /// Its share of the block's bytes: a prune packs many records into one block.
+    package let ownBytes: Int
+}
+
+extension FoundRecord {
+    /// The record `chunk` in the block with this header at `offset`.
+    init(_ chunk: BlockHeader.Chunk, in header: BlockHeader, at offset: Int) {
+        // Other chunks than records are the content of the record that they are stored with.
+        let length = header.chunks.reduce(0) { $0 + ($1.kind.isRecord ? $1.length : 0) }
+        let share = Double(chunk.length) / Double(max(1, length))
+        self.init(
+            kind: chunk.kind, id: chunk.id, offset: offset,
+            ownBytes: chunk.length == length ? header.blockLength : Int(Double(header.blockLength) * share))
+    }
 }
 
 /// A record as the catalogue lists it.
@@ -74,10 +87,10 @@ struct RecordKind: Sendable {
     /// A new kind needs a line here, a file for its value and a file for its table.
     static let all: [RecordKind] = [
         .droppedSegments, .notices, .snapshots, .gaps, .operations, .states, .forgotten, .unforgotten, .labels, .pins,
-        .notes, .policies,
+        .notes, .policies, .deletions,
     ]
     /// Kinds that affect others: they are entered for all segments before any other record.
-    static let enteredFirst: Set<ChunkKind> = [.droppedSegments, .rootNotice]
+    static let enteredFirst: Set<ChunkKind> = [.droppedSegments, .rootNotice, .forgotten]
 
     /// A table with a column `root`, which changes when a root is moved.
     struct RootTable: Sendable {

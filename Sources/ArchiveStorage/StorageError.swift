@@ -66,6 +66,11 @@ public struct StorageError: Error, Sendable {
             remedy: "run 'archiver check' to see what is still good; other snapshots stay usable")
     }
 
+    /// Whether bytes of the archive are wrong, lost or unknown to this program.
+    ///
+    /// Any other error says nothing about them.
+    package var isAboutBytes: Bool { code == .damaged || code == .newerFormat }
+
     /// The message as a sentence that begins with `name`.
     package func message(about name: String) -> String {
         message.hasPrefix(name) ? message : "\(name): \(message)"

@@ -1,8 +1,10 @@
 // Locks on an archive: shared by its users, exclusive for one that rebuilds the catalogue. Only one at a time opens it.
 
+internal import Dispatch
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
+internal import Threading
 
 /// A kernel lock (flock(2)) on the archive, released when the value ends or the process dies.
 final class UseLock: Sendable {
@@ -28,17 +30,49 @@ final class UseLock: Sendable {
         flock(descriptor.number, LOCK_UN)
     }
 
-    /// Acquires the lock for creating or opening the archive; waits while another process holds it.
+    /// Acquires the lock for creating or opening the archive; waits while another process holds it and is running.
     ///
     /// Everyone who may create something acquires it before `shared`, so the second process finds what the first has
     /// created.
+    ///
+    /// - Throws: `StorageError` with the code `inUse` if the other process is stopped.
     static func opening(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
         let lock = try UseLock(layout, "open.lock")
-        if retryingInterrupts({ flock(lock.descriptor.number, LOCK_EX) }) != 0 {
-            throw StorageError(FileError("lock", lock.path, .current))
+        let number = lock.descriptor.number
+        if retryingInterrupts({ flock(number, LOCK_EX | LOCK_NB) }) != 0 {
+            guard Errno.current == .wouldBlock else { throw StorageError(FileError("lock", lock.path, .current)) }
+            try lock.wait(layout)
         }
         return lock
     }
+
+    /// Waits for the exclusive lock.
+    private func wait(_ layout: ArchiveLayout) throws(StorageError) {
+        // flock(2) has no timeout, and a caller that polls may never get a busy lock: so a thread waits.
+        let isDone = DispatchSemaphore(value: 0)
+        let failure = Locked<FileError?>(nil)
+        try storing { () throws(FileError) in
+            try DetachedThread.start(for: "waiting for a lock") { @Sendable [self] in
+                if retryingInterrupts({ flock(descriptor.number, LOCK_EX) }) != 0 {
+                    let error = FileError("lock", path, .current)
+                    failure.withLock { $0 = error }
+                }
+                isDone.signal()
+            }
+        }
+        while isDone.wait(timeout: .now() + UseLock.patience) == .timedOut {
+            guard let holder = KernelLocks.stoppedHolder(of: path) else { continue }
+            throw StorageError(
+                .inUse, layout.directory,
+                "process \(holder.process) (\(holder.command)) is opening the archive \(layout.directory) and is "
+                    + "stopped",
+                remedy: "continue it with 'kill -CONT \(holder.process)', or end it")
+        }
+        if let error = failure.withLock({ $0 }) { throw StorageError(error) }
+    }
+
+    /// How long to wait before the holder is looked at.
+    private static let patience = DispatchTimeInterval.seconds(2)
 
     /// Acquires the lock shared; waits while another process holds it exclusively.
     static func shared(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
@@ -53,9 +87,12 @@ final class UseLock: Sendable {
     static func exclusive(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
         let lock = try UseLock(layout)
         guard try lock.tryExclude() else {
+            let users = KernelLocks.holders(of: lock.path).map { "\($0.command) (process \($0.process))" }
             throw StorageError(
-                .inUse, layout.directory, "the archive \(layout.directory) is in use by another archiver",
-                remedy: "stop 'archiver watch' and other archiver commands first")
+                .inUse, layout.directory,
+                "the archive \(layout.directory) is in use by "
+                    + (users.isEmpty ? "another process" : users.joined(separator: " and by ")),
+                remedy: "end all processes that use it first")
         }
         return lock
     }

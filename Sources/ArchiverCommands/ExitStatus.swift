@@ -30,10 +30,11 @@ enum ExitStatus: Int32, Error, CaseIterable {
             case .noArchive, .notAnArchive: .noArchive
             case .cancelled: .interrupted
             case .locked, .inUse: .locked
-            case .malformedSelector, .otherRoot, .unsuitableSettings: .usage
+            case .malformedSelector, .otherRoot, .overlappingHistories, .unsuitableSettings: .usage
             case .newerFormat, .readOnly, .noSpace, .noSuchSnapshot, .ambiguousSelector, .noSuchPath,
                 .noSuchDirectory, .notDirectory, .unsuitableRoot, .targetNotEmpty, .notWatched, .nothingToUndo,
-                .nothingToRedo, .unsuitable, .pinned, .notPinned, .noLabel, .lastSnapshot, .tooMuchToForget,
+                .nothingToRedo, .unsuitable, .pinned, .notPinned, .noLabel, .noSuchNote, .lastSnapshot,
+                .tooMuchToForget,
                 .permission, .system:
                 .failed
             }

@@ -56,7 +56,7 @@ struct RootContext {
         throw Failure(
             status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots of \(name)",
             remedy: holding.map { "it is inside the root \(Escaping.text($0.path.bytes)): name that one" }
-                ?? "'archiver list --all' lists all snapshots", path: directory.bytes)
+                ?? hint(directory, archive) ?? "'archiver list --all' lists all snapshots", path: directory.bytes)
     }
 
     /// The only root on a machine.
@@ -127,7 +127,8 @@ struct RootContext {
         }
         throw Failure.usage(
             "no directory is named, and the current directory is not in \(Escaping.text(only.path.bytes))",
-            remedy: "name that directory, or change into it")
+            remedy: RootContext.hint(FilePath.currentDirectory, archive)
+                ?? "name that directory, or change into it")
     }
 
     /// The directory to restore `snapshot` into: the named root, else its own root.
@@ -190,6 +191,15 @@ struct RootContext {
         guard console.isForPerson, !console.isQuiet else { return }
         let which = root.map { Escaping.text($0.path.bytes) } ?? "all roots"
         try? console.output.line(console.style(.dim, "\(things) of \(which)"))
+        if root == nil, let hint = RootContext.hint(FilePath.currentDirectory, archive) { console.remark(hint) }
+    }
+
+    /// A hint that `directory` is in a root that was moved; nil if it is not.
+    private static func hint(_ directory: FilePath?, _ archive: Archive) -> String? {
+        guard let directory, let moved = try? archive.movedRoot(holding: directory) else { return nil }
+        return
+            "this directory was at \(Escaping.text(moved.path.bytes)) before: the next 'archiver capture' or 'watch' "
+            + "goes on with its history"
     }
 
     /// The argument that makes a command use `root`, with a leading blank; empty inside `root`.

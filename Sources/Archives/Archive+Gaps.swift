@@ -37,36 +37,48 @@ extension Archive {
             guard let filter = try filter(query) else { return [:] }
             var found: [SnapshotID: [GapRecord]] = [:]
             var latest: [ArchivedRoot: ListedSnapshot] = [:]
+            var starts: [ArchivedRoot: Timestamp?] = [:]
+            // Gaps are in the order of their ends: if a root has no snapshot after one, it has none after later ones.
+            var ended: Set<ArchivedRoot> = []
             for gap in try gaps(of: query.root, since: query.since, until: query.until).sorted(by: { $0.end < $1.end })
             {
                 let root = ArchivedRoot(path: FilePath(bytes: gap.rootPath), machine: gap.machine, host: gap.host)
                 // Consecutive gaps often have the same next snapshot.
+                if ended.contains(root) { continue }
                 if let next = latest[root], next.time >= gap.end {
                     found[next.id]?.append(gap)
-                } else if let next = try snapshot(after: gap, of: root, among: filter) {
-                    found[next.id] = [gap]
-                    latest[root] = next
+                    continue
                 }
+                let start: Timestamp?
+                if let known = starts[root] { start = known } else { start = try self.start(of: root, among: filter) }
+                starts[root] = start
+                guard let start, start < gap.end else { continue }
+                guard let next = try snapshot(after: gap, of: root, among: filter) else {
+                    ended.insert(root)
+                    continue
+                }
+                found[next.id] = [gap]
+                latest[root] = next
             }
             return found
         }
     }
 
-    /// The first snapshot made after `gap`; nil if no snapshot was made before it.
+    /// The time of the first listed snapshot of a root; nil if there is none.
+    private func start(of root: ArchivedRoot, among listed: Catalogue.SnapshotFilter) throws -> Timestamp? {
+        guard let number = try number(of: root) else { return nil }
+        var filter = listed
+        (filter.owner, filter.isByTime, filter.limit, filter.newestFirst) = (number, true, 1, false)
+        return try store.catalogue.snapshots(filter).first?.time
+    }
+
+    /// The first listed snapshot made after `gap`; nil if there is none.
     private func snapshot(
         after gap: GapRecord, of root: ArchivedRoot, among listed: Catalogue.SnapshotFilter
     ) throws -> ListedSnapshot? {
         guard let number = try number(of: root) else { return nil }
         var filter = listed
-        filter.owner = number
-        filter.isByTime = true
-        filter.limit = 1
-        filter.newestFirst = true
-        let before = gap.end.advanced(byNanoseconds: -1)
-        filter.until = min(listed.until ?? before, before)
-        if try store.catalogue.snapshots(filter).isEmpty { return nil }
-        filter.newestFirst = false
-        filter.until = listed.until
+        (filter.owner, filter.isByTime, filter.limit, filter.newestFirst) = (number, true, 1, false)
         filter.since = max(listed.since ?? gap.end, gap.end)
         return try store.catalogue.snapshots(filter).first
     }

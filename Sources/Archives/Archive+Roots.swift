@@ -111,26 +111,28 @@ extension Archive {
 
     /// Records that `root` is now at `directory` on this machine.
     ///
-    /// Its snapshots, gaps and operations then belong to the root at `directory`.
+    /// Its snapshots, gaps and operations then belong to the root at `directory`. If that has snapshots, too, the two
+    /// histories are joined: the older snapshots come first.
     ///
-    /// - Throws: `ArchiverError` with the code `unsuitableRoot` if the archive already has records of a root at
-    ///   `directory` or is itself there, or `locked` if `root` is being watched.
-    public func move(_ root: ArchivedRoot, to directory: FilePath) throws(ArchiverError) {
+    /// - Parameter order: which history comes first; nil if their times decide.
+    /// - Returns: whether there is a directory at the new path now.
+    /// - Throws: `ArchiverError` with the code `overlappingHistories` if both have snapshots of the same span of time and
+    ///   `order` is nil, `unsuitableRoot` if the archive itself is at `directory`, or `locked` if `root` is being
+    ///   watched.
+    @discardableResult
+    public func move(
+        _ root: ArchivedRoot, to directory: FilePath, joining order: HistoryOrder? = nil
+    ) throws(ArchiverError) -> Bool {
         try facing {
             let path = try RootDirectory.resolvedAsFarAsItExists(directory).absolute
             try RootDirectory.checkIsOutside(self.directory, path, as: directory)
-            if try store.catalogue.root(path: path.bytes, machine: Machine.id) != nil {
+            if root.isHere, root.path == path {
                 throw ArchiverError(
-                    .unsuitableRoot, "the archive already has snapshots of \(path)",
-                    remedy: "record a move before you capture the directory at its new place", path: path)
+                    .unsuitableRoot, "\(path) is the root's path already", remedy: "give its new path", path: path)
             }
-            let isElsewhere = root.isHere ? nil : Machine.id
-            try record(root, .moved, to: path, on: isElsewhere)
-            guard root.isHere else { return }
-            let old = WatchSettingsFile(of: root.path, in: store.layout)
-            let settings = old.read()
-            if settings != WatchSettings() { try WatchSettingsFile(of: path, in: store.layout).write(settings) }
-            old.remove()
+            try requireUnwatched(root)
+            try record(root, movedTo: path, joining: order)
+            return (try? RootDirectory.open(path)) != nil
         }
     }
 
@@ -138,31 +140,104 @@ extension Archive {
     ///
     /// The next capture of the root ends this.
     public func retire(_ root: ArchivedRoot) throws(ArchiverError) {
-        try facing { try record(root, .retired) }
+        try facing {
+            try requireUnwatched(root)
+            let lock = try RootLock.capturing(root.path, in: store.layout)
+            let last = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: root.machine)?.sequence ?? 0
+            try enter(root, .retired, through: last)
+            withExtendedLifetime(lock) {}
+        }
     }
 
-    private func record(
-        _ root: ArchivedRoot, _ kind: RootNoticeKind, to newPath: FilePath? = nil, on newMachine: MachineID? = nil
-    ) throws {
-        if root.isHere, try RootLock.isWatched(root.path, in: store.layout) {
-            throw ArchiverError(
-                .locked, "\(root.path) is being watched", remedy: "stop its watcher first", path: root.path)
+    private func requireUnwatched(_ root: ArchivedRoot) throws {
+        guard root.isHere, try RootLock.isWatched(root.path, in: store.layout) else { return }
+        throw ArchiverError(
+            .locked, "\(root.path) is being watched", remedy: "stop its watcher first", path: root.path)
+    }
+
+    /// Records that `root` is at `path` on this machine, with its settings.
+    func record(_ root: ArchivedRoot, movedTo path: FilePath, joining order: HistoryOrder?) throws {
+        let new = ArchivedRoot(here: path)
+        // In one order, so that two processes do not wait for each other.
+        let isFirst = root.path.bytes.lexicographicallyPrecedes(path.bytes)
+        let lock = try RootLock.capturing(isFirst ? root.path : path, in: store.layout)
+        let other = root.path == path ? nil : try RootLock.capturing(isFirst ? path : root.path, in: store.layout)
+        defer {
+            withExtendedLifetime(lock) {}
+            withExtendedLifetime(other) {}
         }
-        let lock = try RootLock.capturing(root.path, in: store.layout)
-        let (path, machine) = (root.path.bytes, root.machine)
-        // The notice must be later than every record of the root, whatever the clock says, because it is about all of
-        // them.
+        // Another process may just have moved it.
+        guard try number(of: root) != nil else { return }
+        let (old, present) = (try span(of: root), try span(of: new))
+        var shift: UInt64 = 0
+        if let old, let present {
+            if try order ?? old.order(before: present, root.path, path) == .oldFirst {
+                // First this: alone, it changes nothing but numbers.
+                try enter(new, .moved, through: present.end, to: path, shift: old.end)
+            } else {
+                shift = present.end
+            }
+        }
+        try enter(
+            root, .moved, through: old?.end ?? Snapshot.sequenceEnd(after: 0), to: path,
+            on: root.isHere ? nil : Machine.id, shift: shift)
+        guard root.isHere else { return }
+        let (former, file) = (
+            WatchSettingsFile(of: root.path, in: store.layout), WatchSettingsFile(of: path, in: store.layout)
+        )
+        let settings = former.read()
+        if settings != WatchSettings(), file.read() == WatchSettings() { try file.write(settings) }
+        former.remove()
+    }
+
+    /// The times and sequences of a root's snapshots; nil if it has none.
+    private func span(of root: ArchivedRoot) throws -> HistorySpan? {
+        guard let number = try number(of: root) else { return nil }
+        return try store.catalogue.span(ofRoot: number).map {
+            HistorySpan(first: $0.first, last: $0.last, end: Snapshot.sequenceEnd(after: $0.sequence))
+        }
+    }
+
+    private func enter(
+        _ root: ArchivedRoot, _ kind: RootNoticeKind, through sequence: UInt64, to newPath: FilePath? = nil,
+        on newMachine: MachineID? = nil, shift: UInt64 = 0
+    ) throws {
+        // Notices are applied in the order of their times. Records other than snapshots are assigned to a root by their
+        // time, so the notice must be later than all of them, whatever the clock says.
         let earlier = [
-            try store.catalogue.latestSnapshot(ofRoot: path, machine: machine)?.time,
-            try store.catalogue.latestOperationTime(ofRoot: path, machine: machine),
-            try store.catalogue.latestNoticeTime(path: path, machine: machine),
+            try store.catalogue.latestOperationTime(ofRoot: root.path.bytes, machine: root.machine),
+            try store.catalogue.latestNoticeTime(),
             try number(of: root).flatMap { try store.catalogue.gaps(root: $0).last?.start },
         ]
         let time = earlier.compactMap { $0?.advanced(byNanoseconds: 1) }.reduce(.now, max)
         try store.enter(
             RootNotice(
-                rootPath: path, host: root.host, kind: kind, time: time, machine: machine, newPath: newPath?.bytes,
-                newMachine: newMachine))
-        withExtendedLifetime(lock) {}
+                rootPath: root.path.bytes, host: root.host, kind: kind, time: time, machine: root.machine,
+                newPath: newPath?.bytes, newMachine: newMachine, through: sequence, shift: shift))
+    }
+}
+
+/// Which of two joined histories comes first.
+public enum HistoryOrder: Sendable {
+    /// That of the root that was moved.
+    case oldFirst
+    /// That of the root at the new path.
+    case newFirst
+}
+
+/// The times of a root's snapshots, and the end of their sequences.
+private struct HistorySpan {
+    let first: Timestamp
+    let last: Timestamp
+    /// No snapshot of the root has a higher sequence, not even a forgotten one.
+    let end: UInt64
+
+    /// The order of the joined histories of the roots at `old` and `new`.
+    func order(before other: HistorySpan, _ old: FilePath, _ new: FilePath) throws -> HistoryOrder {
+        if last < other.first { return .oldFirst }
+        if other.last < first { return .newFirst }
+        throw ArchiverError(
+            .overlappingHistories, "both \(old) and \(new) have snapshots of the same span of time",
+            remedy: "say which of them come first", path: new)
     }
 }

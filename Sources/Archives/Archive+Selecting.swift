@@ -17,22 +17,20 @@ extension Archive {
         if selector.back > 0 { return try snapshot(selector.back, before: snapshot(selector.withoutSteps, of: root)) }
         return try facing {
             var filter = Catalogue.SnapshotFilter(newestFirst: true, limit: 1)
-            if let root {
-                guard let number = try number(of: root) else {
-                    throw ArchiverError(
-                        .noSuchSnapshot, "\(root.path) has no snapshots",
-                        remedy: "make one with 'archiver capture \(root.path)'", path: root.path)
-                }
-                filter.owner = number
-            }
+            filter.owner = try number(ofRoot: root)
             switch selector.meaning {
             case .latest(let back):
                 filter.offset = back
             case .oldest:
                 filter.newestFirst = false
             case .time(let time):
+                if let number = filter.owner {
+                    guard let found = try store.catalogue.lastSnapshot(root: number, at: time) else {
+                        throw noSuchSnapshot(selector, root)
+                    }
+                    return found
+                }
                 filter.until = time
-                filter.isByTime = true
             case .session(let back):
                 guard let before = try sessions(of: root, limit: back).dropFirst(back - 1).first?.before else {
                     throw noSuchSnapshot(selector, root)
@@ -48,6 +46,19 @@ extension Archive {
             }
             return found
         }
+    }
+
+    /// The catalogue's number of `root`, or of the archive's only root; nil if there are several.
+    private func number(ofRoot root: ArchivedRoot?) throws -> Int64? {
+        guard let root else {
+            // The snapshots of one root have an order, even if their times contradict it.
+            let roots = try store.catalogue.roots()
+            return roots.count == 1 ? roots.first?.number : nil
+        }
+        if let number = try number(of: root) { return number }
+        throw ArchiverError(
+            .noSuchSnapshot, "\(root.path) has no snapshots",
+            remedy: "make one with 'archiver capture \(root.path)'", path: root.path)
     }
 
     /// The snapshot or the saved state that `selector` names.

@@ -120,13 +120,23 @@ extension Archive {
         try facing { try store.catalogue.changeNumber() }
     }
 
-    /// The last snapshot of `root` made at or before `time`; nil if there is none.
+    /// The last snapshot of `root`, in their order, among those made at or before `time`; nil if there is none.
     public func snapshot(of root: ArchivedRoot, at time: Timestamp) throws(ArchiverError) -> ListedSnapshot? {
+        try facing { try number(of: root).flatMap { try store.catalogue.lastSnapshot(root: $0, at: time) } }
+    }
+
+    /// Whether the times of the snapshots of `root` follow their order.
+    package func isOrderedByTime(_ root: ArchivedRoot) throws(ArchiverError) -> Bool {
+        try facing { try number(of: root).map { try store.catalogue.isOrderedByTime(root: $0) } ?? true }
+    }
+
+    /// The snapshots whose times contradict the order of their root, or are later than now: a clock was wrong.
+    ///
+    /// - Parameter root: nil for all roots.
+    public func snapshotsOutOfOrder(of root: ArchivedRoot?) throws(ArchiverError) -> Set<SnapshotID> {
         try facing {
-            guard let number = try number(of: root) else { return nil }
-            var filter = Catalogue.SnapshotFilter(of: number, until: time, newestFirst: true, limit: 1)
-            filter.isByTime = true
-            return try store.catalogue.snapshots(filter).first
+            let roots = try root.map { [try number(of: $0)].compactMap { $0 } } ?? store.catalogue.roots().map(\.number)
+            return try roots.reduce(into: []) { $0.formUnion(try store.catalogue.outOfOrder(root: $1, now: .now)) }
         }
     }
 

@@ -104,7 +104,7 @@ public final class Archive: Sendable {
             return CatalogueRepair(
                 segments: summary.segments, chunks: summary.chunks, snapshots: summary.snapshots,
                 gaps: summary.gaps, states: summary.states, operations: summary.operations, cutBytes: summary.cutBytes,
-                findings: summary.unread + summary.damage)
+                moved: summary.moved, findings: summary.unread + summary.damage)
         }
     }
 
@@ -118,8 +118,11 @@ public final class Archive: Sendable {
     ) throws(ArchiverError) -> CaptureResult {
         try facing {
             if let label = options.label { try SnapshotSelector.checkLabel(label) }
-            let capture = Capture(into: nodes, options, progress: progress)
-            return try capture.run(RootDirectory.open(root, capturedInto: directory))
+            let root = try RootDirectory.open(root, capturedInto: directory)
+            let related = try continueHistory(of: root)
+            var result = try Capture(into: nodes, options, progress: progress).run(root)
+            result.related = related
+            return result
         }
     }
 }
@@ -140,6 +143,8 @@ public struct CatalogueRepair: Sendable, Hashable {
     public let operations: Int
     /// Bytes of interrupted writes that were truncated.
     public let cutBytes: Int
+    /// Records that broke a rule of the format and were moved into the directory `salvage`, one sentence each.
+    public let moved: [String]
     /// The damage found, one sentence for each place.
     public let findings: [String]
 }

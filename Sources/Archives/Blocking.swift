@@ -24,13 +24,30 @@ public enum Blocking {
     package static func runInBackground<Value: Sendable>(
         _ body: @escaping @Sendable () throws(ArchiverError) -> Value
     ) async throws(ArchiverError) -> Value {
-        let result: Result<Value, ArchiverError> = await withCheckedContinuation { continuation in
+        try await onNewThread(for: "an audit", .lowest, body) { ArchiverError($0) }
+    }
+
+    /// Runs `body` on a thread of its own, so that it never waits until other work leaves it one.
+    package static func runApart<Value: Sendable>(
+        for purpose: String, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await onNewThread(for: purpose, .normal, body) { ArchiverError($0) }
+    }
+
+    /// Runs `body` on a new thread and suspends until it returns.
+    ///
+    /// - Parameter failure: the error to throw if no thread can be created.
+    private static func onNewThread<Value: Sendable, Failure: Error>(
+        for purpose: String, _ priority: DetachedThread.Priority,
+        _ body: @escaping @Sendable () throws(Failure) -> Value, failure: (FileError) -> Failure
+    ) async throws(Failure) -> Value {
+        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
             do throws(FileError) {
-                try DetachedThread.start(for: "an audit", .lowest) {
-                    continuation.resume(returning: Result { () throws(ArchiverError) in try body() })
+                try DetachedThread.start(for: purpose, priority) {
+                    continuation.resume(returning: Result { () throws(Failure) in try body() })
                 }
             } catch {
-                continuation.resume(returning: .failure(ArchiverError(error)))
+                continuation.resume(returning: .failure(failure(error)))
             }
         }
         return try result.get()

@@ -153,11 +153,15 @@ package struct Capture {
         return snapshot
     }
 
+    /// - Parameter previous: the snapshot before the new one.
     func result(
-        _ snapshot: ListedSnapshot?, latest: ListedSnapshot, _ update: TreeUpdate, scannedUntil: Timestamp
+        _ snapshot: ListedSnapshot?, latest: ListedSnapshot, after previous: ListedSnapshot? = nil,
+        _ update: TreeUpdate, scannedUntil: Timestamp
     ) -> CaptureResult {
         CaptureResult(
-            snapshot: snapshot, latest: latest, changedPaths: update.tally.changedPaths,
+            snapshot: snapshot, latest: latest,
+            laterPrevious: previous.flatMap { $0.time > latest.time ? $0 : nil },
+            changedPaths: update.tally.changedPaths,
             problems: update.tally.problems.filter { $0.reason != .postponed },
             problemCount: update.tally.problemCount - update.tally.postponedCount, deferred: update.deferred,
             tree: update.seen ?? latest.tree, scannedUntil: scannedUntil)

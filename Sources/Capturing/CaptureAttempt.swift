@@ -157,11 +157,11 @@ struct CaptureAttempt {
         var outcome: CaptureResult
         if let tree, try parent.isFollowed(by: tree, capture.options, rules, isLost: capture.isLost) {
             // A root's first snapshot has no changes to list: its tree holds all paths.
-            let changes = parent.listed == nil ? [] : update.changes
+            let changes = try parent.listed == nil ? [] : update.changes()
             let listed = try parent.commitNext(
                 tree, of: root, capture, rules, update.tally, time, changes, to: commit)
             capture.linkIndex.update(links, to: tree, from: parent.listed?.tree)
-            outcome = capture.result(listed, latest: listed, update, scannedUntil: end)
+            outcome = capture.result(listed, latest: listed, after: parent.listed, update, scannedUntil: end)
         } else {
             let isHealing = parent.isPassedOver || capture.losses != nil
             if isHealing || update.seen != nil { try commit.commitChunks() } else { commit.abandon() }

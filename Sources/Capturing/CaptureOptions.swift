@@ -5,6 +5,7 @@ public import ArchiveStorage
 public import Exclusions
 package import FileIO
 package import FileWatching
+public import Roots
 
 /// How to capture a root.
 public struct CaptureOptions: Sendable {
@@ -37,6 +38,10 @@ public struct CaptureResult: Sendable {
     public let snapshot: ListedSnapshot?
     /// The root's latest snapshot: the new one, or the earlier one if nothing had changed.
     public let latest: ListedSnapshot
+    /// The snapshot before the new one, if its time is later: a clock was or is wrong.
+    public let laterPrevious: ListedSnapshot?
+    /// The root that this one continues or may be related to, if this is its first capture.
+    public package(set) var related: RelatedRoot?
     /// The first paths that differ from the previous snapshot, in walk order.
     public let changedPaths: [ChangedPath]
     /// The first paths that could not be captured as they are, in walk order.
@@ -55,8 +60,9 @@ extension CaptureResult {
     /// The combined result of this capture and of `next`, which rescanned the places with problems, or everything.
     package func followed(by next: CaptureResult) -> CaptureResult {
         CaptureResult(
-            snapshot: next.snapshot ?? snapshot, latest: next.latest, changedPaths: changedPaths,
-            problems: next.problems, problemCount: next.problemCount, deferred: deferred + next.deferred,
-            tree: next.tree, scannedUntil: next.scannedUntil)
+            snapshot: next.snapshot ?? snapshot, latest: next.latest,
+            laterPrevious: laterPrevious ?? next.laterPrevious, changedPaths: changedPaths, problems: next.problems,
+            problemCount: next.problemCount, deferred: deferred + next.deferred, tree: next.tree,
+            scannedUntil: next.scannedUntil)
     }
 }

@@ -42,17 +42,17 @@ struct CaptureParent {
         _ time: Timestamp, _ changes: [PathChange]?, to commit: CommitWriter
     ) throws -> ListedSnapshot {
         let (store, options) = (capture.store, capture.options)
-        // Even if the clock was set back, a snapshot is later than its parent and than any root notice for its path.
-        let notice = try store.catalogue.latestNoticeTime(path: root.path.bytes, machine: Machine.id)
-        let earlier = [listed?.time, notice].compactMap { $0?.advanced(byNanoseconds: 1) }
-        let sequence = min(listed?.sequence ?? 0, Snapshot.sequenceLimit - 1) + 1
+        // The sequence orders the snapshots, whatever the clock says. Earlier numbers belong to a root that was moved.
+        let taken = try store.catalogue.latestNotice(path: root.path.bytes, machine: Machine.id)?.through ?? 0
+        let sequence = min(max(listed?.sequence ?? 0, taken), Snapshot.sequenceLimit - 1) + 1
         let snapshot = Snapshot(
-            time: earlier.reduce(time, max), rootPath: root.path.bytes, host: CurrentProcess.hostName,
+            time: time, rootPath: root.path.bytes, host: CurrentProcess.hostName,
             cause: options.cause, label: options.label, parent: listed?.id, tree: tree,
             totals: tally.totals.keepingLimits,
             changes: tally.counts, changedPaths: tally.changedPaths, problems: tally.problems,
             storedBytes: commit.storedBytes, ownerNames: tally.ownerNames, groupNames: tally.groupNames,
-            exclusions: rules.exclusions, sequence: sequence, machine: Machine.id, isAside: rules.isAside)
+            exclusions: rules.exclusions, sequence: sequence, machine: Machine.id, isAside: rules.isAside,
+            directory: root.identity)
         let base = try listed.flatMap { try store.base($0.id.chunk) }
         return try commit.commit(snapshot, base: base, changes: changes)
     }

@@ -84,19 +84,21 @@ package struct DirectoryScope {
     }
 }
 
-/// Paths that a capture includes although the root's present rules exclude them, because a restore will change them.
+/// Paths that a walk includes although the root's present rules exclude them: those that the user names in a restore,
+/// and those that would no longer be excluded after it.
 package struct ForeseenRules: Sendable {
-    /// A path that is captured with everything below it; nil for none.
-    package var named: RelativePath?
+    /// Paths that are included with everything below them.
+    private let named: [RelativePath]
     /// The rules that directories will have after the restore, if those differ from the present ones.
-    package var own: [RelativePath: DirectoryRules] = [:]
+    let own: [RelativePath: DirectoryRules]
 
-    package init(named: RelativePath?) { self.named = named }
+    package init(named: [RelativePath] = [], own: [RelativePath: DirectoryRules] = [:]) {
+        (self.named, self.own) = (named, own)
+    }
 
-    /// Whether the path is captured in any case.
+    /// Whether the path is included in any case.
     package func includes(_ path: RelativePath, isDirectory: Bool) -> Bool {
-        guard let named else { return false }
-        return named.contains(path) || (isDirectory && path.contains(named))
+        named.contains { $0.contains(path) || (isDirectory && path.contains($0)) }
     }
 }
 
@@ -122,6 +124,19 @@ package final class DirectoryScopes {
         let scope = try read(directory)
         known[directory] = .some(scope)
         return scope
+    }
+
+    /// Returns the scope of `directory`, or that of the nearest directory above it that exists and can be read.
+    ///
+    /// - Returns: nil if that directory, or one on the way to `directory`, is excluded.
+    package func nearestScope(of directory: RelativePath) throws(FileError) -> DirectoryScope? {
+        do throws(FileError) { return try scope(of: directory) } catch {
+            guard !error.isOfProcess, let parent = directory.parent else { throw error }
+            var scope = try nearestScope(of: parent)
+            if scope?.excludes(directory, isDirectory: true) == true { scope = nil }
+            known[directory] = .some(scope)
+            return scope
+        }
     }
 
     private func read(_ directory: RelativePath) throws(FileError) -> DirectoryScope? {

@@ -10,15 +10,27 @@ final class EntryReader {
     private let files: FileReader
     /// The file system of the root.
     private let device: UInt64
+    /// Whether this machine's clock sets the times of that file system.
+    private let isLocal: Bool
 
     /// How often a file that keeps changing is read before it is marked as unstable.
     private static let attempts = 3
 
-    /// - Parameter device: the file system of the root.
-    init(_ files: FileReader, device: UInt64) {
+    /// - Parameters:
+    ///   - device: the file system of the root.
+    ///   - isLocal: whether this machine's clock sets the times of that file system.
+    init(_ files: FileReader, device: UInt64, isLocal: Bool) {
         self.files = files
         self.device = device
+        self.isLocal = isLocal
     }
+
+    /// Whether a further change of an object would show in its change time.
+    private func isSettled(_ status: FileStatus) -> Bool {
+        Settling.isSettled(status.changed, isOurClock: isOurClock(status))
+    }
+
+    private func isOurClock(_ status: FileStatus) -> Bool { isLocal && status.device == device }
 
     /// Reads an object that the walk found.
     func read(_ suspect: Suspect) throws -> ScanChange {
@@ -91,7 +103,7 @@ final class EntryReader {
     private func quickAttempt(_ suspect: Suspect) throws -> Entry? {
         let before = suspect.status
         let path = suspect.path
-        guard Settling.isSettled(before.changed) else { return nil }
+        guard isSettled(before) else { return nil }
         let file = try suspect.directory.descriptor.openForReading(suspect.name, O_NONBLOCK, path: path)
         let attributes = try ExtendedAttributes.read(of: file, path: FilePath(path))
         let content: Content?
@@ -121,7 +133,7 @@ final class EntryReader {
         // O_NONBLOCK: a FIFO may have replaced the file, and opening it would wait for a writer.
         let file = try suspect.directory.descriptor.openForReading(suspect.name, O_NONBLOCK, path: path)
         let before = try settledStatus(of: file, path)
-        let isSettled = Settling.isSettled(before.changed)
+        let isSettled = isSettled(before)
         guard before.kind == .file else { return isLast ? try readOther(suspect, before).new : nil }
         let attributes = try ExtendedAttributes.read(of: file, path: FilePath(path))
         guard
@@ -142,7 +154,7 @@ final class EntryReader {
     private func settledStatus(of file: borrowing Descriptor, _ path: RelativePath) throws(FileError) -> FileStatus {
         let status = try FileStatus.read(file, path: path)
         if status.kind != .file { return status }
-        let wait = Settling.wait(for: status.changed)
+        let wait = Settling.wait(for: status.changed, isOurClock: isOurClock(status))
         if wait == 0 { return status }
         usleep(UInt32(wait / 1000) + 1)
         return try FileStatus.read(file, path: path)
@@ -159,7 +171,7 @@ final class EntryReader {
             of: suspect.name, in: directory.descriptor, path: FilePath(suspect.path))
         let new = entry(
             suspect.path, status, content: content, attributes: try stored(attributes, suspect.old),
-            isSettled: Settling.isSettled(status.changed), isUnstable: false)
+            isSettled: isSettled(status), isUnstable: false)
         // A change of a directory's entries sets both times to the same instant.
         return ScanChange(old: suspect.old, new: new, isTimeSet: status.modified != status.changed)
     }

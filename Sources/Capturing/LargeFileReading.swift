@@ -73,13 +73,13 @@ package final class LargeFileReading {
             return capture.result(nil, latest: parent, update, scannedUntil: scannedUntil)
         }
         let listed = try CaptureParent(listed: parent, base: base).commitNext(
-            tree, of: root, capture, rules, update.tally, .now, update.changes, to: writer)
+            tree, of: root, capture, rules, update.tally, .now, update.changes(), to: writer)
         isCommitted = true
         capture.linkIndex.update(LinkedNames(), to: tree, from: parent.tree)
         if change.problem == nil, let changed = change.new?.signature?.changed {
             capture.proofs.add(path, changed: changed, readAt: time)
         }
-        return capture.result(listed, latest: listed, update, scannedUntil: scannedUntil)
+        return capture.result(listed, latest: listed, after: parent, update, scannedUntil: scannedUntil)
     }
 
     /// The latest snapshot, if a capture of one file can build on it: it is readable and has the root's own rules.

@@ -56,14 +56,22 @@ package struct PathChanges {
     }
 
     /// Returns the changes, with the two names of each rename linked.
-    package func linked() -> [PathChange] {
+    ///
+    /// - Parameters:
+    ///   - isNext: whether no snapshot is missing between the two states.
+    ///   - contents: the archive with the contents of both states; nil if none may be read.
+    /// - Returns: nil if `contents` is nil, and contents have to be read to find all renames.
+    package func linked(isNext: Bool, contents: ArchiveStore?) throws -> [PathChange]? {
         guard !removed.isEmpty, !added.isEmpty, removed.count + added.count <= PathChanges.candidatesLimit else {
             return changes
         }
+        let renames = try Renames(removed, added, inodesCount: isNext, contents: contents)
+        if renames.isIncomplete { return nil }
         var linked = changes
-        for (old, new) in Renames(removed, added).pairs {
-            linked[old.index].other = new.path
-            linked[new.index].other = old.path
+        for pair in renames.pairs {
+            linked[pair.old.index].other = pair.new.path
+            linked[pair.new.index].other = pair.old.path
+            (linked[pair.old.index].isEdited, linked[pair.new.index].isEdited) = (pair.isEdited, pair.isEdited)
         }
         return linked
     }

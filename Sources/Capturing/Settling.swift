@@ -10,19 +10,26 @@ enum Settling {
     private static let coarseTick: Int64 = 2_000_000_000 + clockTick
 
     /// Whether a change at `now` or later would set a time other than `changed`.
-    static func isSettled(_ changed: Timestamp, at now: Timestamp = .now) -> Bool {
-        changed < now.advanced(byNanoseconds: -tick(of: changed))
+    ///
+    /// - Parameter isOurClock: whether this machine's clock sets the times. Then a time in the future, left by a clock
+    ///   that was set back, is not set again; another machine's clock may be ahead.
+    static func isSettled(_ changed: Timestamp, at now: Timestamp = .now, isOurClock: Bool) -> Bool {
+        let tick = tick(of: changed)
+        return changed < now.advanced(byNanoseconds: -tick)
+            || isOurClock && changed > now.advanced(byNanoseconds: tick)
     }
 
-    /// Nanoseconds until `changed` is settled; at most one tick of the coarsest clock.
-    static func wait(for changed: Timestamp, at now: Timestamp = .now) -> Int64 {
-        if isSettled(changed, at: now) { return 0 }
+    /// Nanoseconds until `changed` is settled; at most two ticks of the coarsest clock.
+    ///
+    /// A time further in the future does not settle by waiting.
+    static func wait(for changed: Timestamp, at now: Timestamp = .now, isOurClock: Bool) -> Int64 {
         let tick = tick(of: changed)
+        if isSettled(changed, at: now, isOurClock: isOurClock) || changed > now.advanced(byNanoseconds: tick) {
+            return 0
+        }
         let end = changed.advanced(byNanoseconds: tick)
-        // A time in the future does not settle by waiting.
-        guard end <= now.advanced(byNanoseconds: tick) else { return tick }
         let wait = (end.seconds - now.seconds) * 1_000_000_000 + Int64(end.nanoseconds) - Int64(now.nanoseconds)
-        return min(max(wait, 0) + 1, tick)
+        return min(max(wait, 0) + 1, 2 * tick)
     }
 
     private static func tick(of changed: Timestamp) -> Int64 { changed.nanoseconds == 0 ? coarseTick : clockTick }

@@ -64,9 +64,9 @@ package struct TreeScan {
         let packer: ChunkPacker
         let reader: EntryReader
 
-        init(_ packer: ChunkPacker, device: UInt64, _ progress: OperationProgress?) {
+        init(_ packer: ChunkPacker, device: UInt64, isLocal: Bool, _ progress: OperationProgress?) {
             self.packer = packer
-            reader = EntryReader(FileReader(packer, progress: progress), device: device)
+            reader = EntryReader(FileReader(packer, progress: progress), device: device, isLocal: isLocal)
         }
     }
 
@@ -87,8 +87,9 @@ package struct TreeScan {
     ) throws -> [RelativePath] {
         let archive = try FileStatus.read(CName(), in: Descriptor.open(store.layout.directory, O_RDONLY | O_DIRECTORY))
         let appender = commit.map { BlockAppender(store, $0, level: level) }
+        let isLocal = try FileSystem.of(root.directory.descriptor).reach == .local
         let workers = Pool { [store, progress] in
-            Worker(ChunkPacker(store, appender), device: root.status.device, progress)
+            Worker(ChunkPacker(store, appender), device: root.status.device, isLocal: isLocal, progress)
         }
         return try withoutActuallyEscaping(body) { body in
             let pipeline = OrderedPipeline<[ScanItem], [ScanChange]>(

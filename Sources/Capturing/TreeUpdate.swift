@@ -94,8 +94,13 @@ struct TreeUpdate {
         try editor?.apply(change.new.map { .put($0) } ?? .remove(path))
     }
 
-    /// How the tree differs from the base; nil if there is no base, or there are more changes than a commit records.
-    var changes: [PathChange]? { pathChanges.flatMap { $0.isOverfull ? nil : $0.linked() } }
+    /// How the tree differs from the base.
+    ///
+    /// Nil if there is no base, if there are more changes than a commit records, or if only reading contents shows which
+    /// files were renamed: then the first query does that, so that no capture waits for it.
+    func changes() throws -> [PathChange]? {
+        try pathChanges.flatMap { try $0.isOverfull ? nil : $0.linked(isNext: true, contents: nil) }
+    }
 
     /// Finishes the tree.
     ///

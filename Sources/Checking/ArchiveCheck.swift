@@ -16,6 +16,7 @@ package enum ArchiveCheck {
         // A chunk that moves to another segment during the check would seem to be lost.
         let lock = try store.withoutReclaimers()
         defer { withExtendedLifetime(lock) {} }
+        if lock != nil { try store.indexCondemnedAgain() }
         // A cached block may be damaged on the disk by now.
         store.forgetReadBlocks()
         let nodes = StoredNodes(store)
@@ -26,6 +27,7 @@ package enum ArchiveCheck {
         for finding in store.findings where finding.kind == .unread {
             report.find(finding.message, remedy: finding.remedy)
         }
+        report.result.warnings = store.findings.filter { $0.kind == .stranger }.map(\.message)
         let found = try SegmentCheck.run(store, readingData: readingData, report, progress)
         let contents = ContentCheck(store, found.chunks)
         try RecordCheck(store, found, contents, report).run(listed)
@@ -36,6 +38,7 @@ package enum ArchiveCheck {
             try store.catalogue.record(losses: found.lost, ofRoots: try roots(of: latest, in: trees.faulty, store))
             if report.result.findingCount == 0 { try store.catalogue.forget(damage: known) }
         }
+        if !store.isWritable, report.result.findingCount > 0 { try store.requireSegments(found.segments) }
         return report.result
     }
 

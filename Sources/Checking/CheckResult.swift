@@ -39,6 +39,8 @@ public struct CheckResult: Sendable {
     public internal(set) var findings: [CheckFinding] = []
     /// The number of all findings.
     public internal(set) var findingCount = 0
+    /// What is unusual but does no harm, each a sentence: files that are no segments.
+    public internal(set) var warnings: [String] = []
     /// The first damaged copies of chunks that have another, readable copy: nothing is lost.
     public internal(set) var spareDamage: [String] = []
     /// The number of all such copies.

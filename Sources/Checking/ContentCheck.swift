@@ -34,23 +34,23 @@ final class ContentCheck {
     }
 
     /// The first fault in an entry, and the name of the part that has it; nil if all of the entry can be read.
-    func fault(in entry: Entry) -> (part: String, fault: ContentFault)? {
-        if let fault = fault(in: entry.content) { return ("\(entry.path)", fault) }
+    func fault(in entry: Entry) throws(StorageError) -> (part: String, fault: ContentFault)? {
+        if let fault = try fault(in: entry.content) { return ("\(entry.path)", fault) }
         for attribute in entry.attributes {
-            guard let fault = fault(in: attribute.value) else { continue }
+            guard let fault = try fault(in: attribute.value) else { continue }
             return ("the attribute \(String(decoding: attribute.name, as: UTF8.self)) of \(entry.path)", fault)
         }
         return nil
     }
 
     /// The fault in `content`; nil if all of it can be read.
-    func fault(in content: Content) -> ContentFault? {
+    func fault(in content: Content) throws(StorageError) -> ContentFault? {
         switch content {
         case .none, .inline, .linkTarget: return nil
         case .slices(let slices): return fault(in: slices)
         case .sliceLists(let lists):
             for listed in lists {
-                if case .bad(let fault) = list(listed) { return fault }
+                if case .bad(let fault) = try list(listed) { return fault }
             }
             return nil
         }
@@ -67,19 +67,20 @@ final class ContentCheck {
         return nil
     }
 
-    private func list(_ listed: ListedSlices) -> List {
+    private func list(_ listed: ListedSlices) throws(StorageError) -> List {
         if let known = lists[listed] { return known }
-        let list = read(listed)
+        let list = try read(listed)
         lists.insert(list, for: listed)
         return list
     }
 
-    private func read(_ listed: ListedSlices) -> List {
-        do {
+    private func read(_ listed: ListedSlices) throws(StorageError) -> List {
+        do throws(StorageError) {
             let slices = try ContentReader.slices(in: listed, of: store)
             if let fault = fault(in: slices) { return .bad(fault) }
             return .good
         } catch {
+            guard error.isAboutBytes else { throw error }
             return .bad(.lost(error.message))
         }
     }

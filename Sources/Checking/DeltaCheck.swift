@@ -34,9 +34,10 @@ struct DeltaCheck {
                 }
                 _ = try depth(of: delta.place, store, stepsLeft: ArchiveStore.chainLimit)
             } catch {
+                guard error.isAboutBytes else { throw error }
                 // A chunk of this block may still be readable from another copy.
                 let ids = try store.blockHeader(at: delta.place).chunks.map(\.id)
-                let lost = store.unreadable(of: ids)
+                let lost = try store.unreadable(of: ids)
                 for id in lost { chunks.remove(id) }
                 if !lost.isEmpty { report.find(error.message, remedy: error.remedy) }
             }

@@ -1,6 +1,7 @@
 // The chunks and records that a check finds in the segments.
 
 internal import ArchiveFormat
+internal import ArchiveStorage
 
 /// The contents of the segments that the catalogue should list.
 struct FoundRecords {
@@ -8,6 +9,8 @@ struct FoundRecords {
     var chunks = ChunkTable()
     /// Chunks that the catalogue lists and that cannot be read, ordered by id.
     var lost: [ChunkID] = []
+    /// The segments that were checked.
+    var segments: [ListedSegment] = []
     /// The chunks that hold records, by kind.
     private var records: [ChunkKind: [ChunkID]] = [:]
 

@@ -9,8 +9,11 @@ struct RecordCheck {
     private let found: FoundRecords
     private let contents: ContentCheck
     private let report: CheckReport
+    /// Records that need not be readable.
+    private let forgotten: Set<ChunkID>
 
-    init(_ store: ArchiveStore, _ found: FoundRecords, _ contents: ContentCheck, _ report: CheckReport) {
+    init(_ store: ArchiveStore, _ found: FoundRecords, _ contents: ContentCheck, _ report: CheckReport) throws {
+        forgotten = Set(try store.catalogue.forgotten().map(\.id))
         self.store = store
         self.found = found
         self.contents = contents
@@ -21,15 +24,18 @@ struct RecordCheck {
         try checkSnapshots()
         try checkGaps()
         try checkStates()
-        for state in listed.states { check(state) }
+        for state in listed.states { try check(state) }
         try checkOperations()
         try checkNotices(listed.notices)
         try checkDropped(listed.dropped)
         try checkForgotten(listed.forgotten)
         for kind in store.recordKinds where !RecordCheck.comparedKinds.contains(kind) {
-            for id in Set(found.records(of: kind)) { checkListing(of: id, kind) }
+            for id in records(of: kind) { try checkListing(of: id, kind) }
         }
     }
+
+    /// The records of a kind, without forgotten ones: those break a rule of the format.
+    private func records(of kind: ChunkKind) -> Set<ChunkID> { Set(found.records(of: kind)).subtracting(forgotten) }
 
     /// Records of these kinds are compared field by field; for all others, the catalogue is asked whether it lists
     /// them.
@@ -37,9 +43,9 @@ struct RecordCheck {
         .snapshot, .gap, .state, .operation, .rootNotice, .droppedSegments,
     ]
 
-    private func checkListing(of id: ChunkID, _ kind: ChunkKind) {
+    private func checkListing(of id: ChunkID, _ kind: ChunkKind) throws {
         guard let name = store.name(of: id, kind),
-            let isListed = read(name, { () throws(StorageError) in try store.isListed(id, kind) })
+            let isListed = try read(name, { () throws(StorageError) in try store.isListed(id, kind) })
         else { return }
         if isListed == false { report.find(inCatalogue: "\(name) is not in the catalogue") }
     }
@@ -63,15 +69,16 @@ struct RecordCheck {
         for id in found.records(of: .snapshot).map(SnapshotID.init) {
             if try store.catalogue.hasSnapshot(id) || store.catalogue.isForgotten(id.chunk) { continue }
             let name = "snapshot \(id.short)"
-            let snapshot = read(name, snapshot: id) { () throws(StorageError) in try store.snapshot(id) }
+            let snapshot = try read(name, snapshot: id) { () throws(StorageError) in try store.snapshot(id) }
             if snapshot != nil { report.find(inCatalogue: "\(name) is not in the catalogue", snapshot: id) }
         }
     }
 
     private func checkGaps() throws {
         let listed = Set(try store.catalogue.gaps().map { $0.ofRoot($0.rootPath, $0.machine) })
-        for id in Set(found.records(of: .gap)) {
-            guard let gap = read("gap \(id)", { () throws(StorageError) in try store.record(id, as: GapRecord.self) })
+        for id in records(of: .gap) {
+            guard
+                let gap = try read("gap \(id)", { () throws(StorageError) in try store.record(id, as: GapRecord.self) })
             else { continue }
             report.result.gaps += 1
             let place = try store.catalogue.place(ofRoot: gap.rootPath, on: gap.machine, at: gap.start)
@@ -85,16 +92,18 @@ struct RecordCheck {
         for id in found.records(of: .state).map(StateID.init) {
             if try store.catalogue.hasState(id) || store.catalogue.isForgotten(id.chunk) { continue }
             let name = "state \(id.short)"
-            let state = read(name) { () throws(StorageError) in try store.stateRecord(id) }
+            let state = try read(name) { () throws(StorageError) in try store.stateRecord(id) }
             if state != nil { report.find(inCatalogue: "\(name) is not in the catalogue") }
         }
     }
 
-    private func check(_ state: ListedState) {
+    private func check(_ state: ListedState) throws {
         report.result.states += 1
         let name = "state \(state.id.short) of '\(state.title)'"
-        guard let record = read(name, { () throws(StorageError) in try store.stateRecord(state.id) }) else { return }
-        if let fault = contents.fault(in: record.content) {
+        guard let record = try read(name, { () throws(StorageError) in try store.stateRecord(state.id) }) else {
+            return
+        }
+        if let fault = try contents.fault(in: record.content) {
             let remedy =
                 "load an older state of the title"
                 + (fault.isLoss ? ", or save the same state again to store the lost bytes" : "")
@@ -105,10 +114,10 @@ struct RecordCheck {
     private func checkOperations() throws {
         let operations = try store.catalogue.operations()
         let listed = Dictionary(operations.map { ($0.id, $0.record) }) { first, _ in first }
-        for id in Set(found.records(of: .operation)).map(OperationID.init) {
+        for id in records(of: .operation).map(OperationID.init) {
             let name = "operation \(id.short)"
             guard
-                let record = read(
+                let record = try read(
                     name, { () throws(StorageError) in try store.record(id.chunk, as: OperationRecord.self) })
             else { continue }
             report.result.operations += 1
@@ -134,9 +143,11 @@ struct RecordCheck {
     private func checkDropped(_ listed: Set<SegmentID>) throws {
         var unfound = listed
         let present = try store.catalogue.droppedSegments()
-        for id in Set(found.records(of: .droppedSegments)) {
+        for id in records(of: .droppedSegments) {
             let name = "record of dropped segments \(id)"
-            guard let record = read(name, { () throws(StorageError) in try store.record(id, as: DroppedSegments.self) })
+            guard
+                let record = try read(
+                    name, { () throws(StorageError) in try store.record(id, as: DroppedSegments.self) })
             else {
                 continue
             }
@@ -156,9 +167,9 @@ struct RecordCheck {
     private func checkNotices(_ listed: Set<StoredNotice>) throws {
         var unfound = listed
         let present = try store.catalogue.notices()
-        for id in Set(found.records(of: .rootNotice)) {
+        for id in records(of: .rootNotice) {
             let name = "root notice \(id)"
-            guard let record = read(name, { () throws(StorageError) in try store.record(id, as: RootNotice.self) })
+            guard let record = try read(name, { () throws(StorageError) in try store.record(id, as: RootNotice.self) })
             else { continue }
             let notice = StoredNotice(id: id, record: record).withoutHost
             unfound.remove(notice)
@@ -171,8 +182,9 @@ struct RecordCheck {
     @discardableResult
     private func read<Record>(
         _ name: String, snapshot: SnapshotID? = nil, _ body: () throws(StorageError) -> Record
-    ) -> Record? {
+    ) throws(StorageError) -> Record? {
         do throws(StorageError) { return try body() } catch {
+            guard error.isAboutBytes else { throw error }
             report.find(error.message(about: name), snapshot: snapshot, remedy: error.remedy)
             return nil
         }
@@ -191,6 +203,7 @@ extension OperationRecord {
     fileprivate func ofRoot(_ path: [UInt8], _ machine: MachineID) -> OperationRecord {
         OperationRecord(
             rootPath: path, host: "", kind: kind, time: time, before: before, snapshot: snapshot, path: self.path,
-            target: target, machine: machine, name: name)
+            target: target, machine: machine, name: name, parts: parts, failed: failed,
+            leavesRepositories: leavesRepositories)
     }
 }

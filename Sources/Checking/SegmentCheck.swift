@@ -35,7 +35,8 @@ struct SegmentCheck {
         _ store: ArchiveStore, readingData: Bool, _ report: CheckReport, _ progress: OperationProgress?
     ) throws -> FoundRecords {
         var check = SegmentCheck(store: store, readsData: readingData, report: report, progress: progress)
-        for segment in try store.catalogue.segments() { try check.check(segment) }
+        check.found.segments = try store.catalogue.segments()
+        for segment in check.found.segments { try check.check(segment) }
         check.found.chunks.sort()
         try check.checkEarlierLosses()
         try check.deltas.run(&check.found.chunks, store, report)
@@ -69,8 +70,7 @@ struct SegmentCheck {
             let isWhole = try checkBlocks(of: file, segment)
             if segment.isSealed, isWhole { try checkFooter(of: file) }
         } catch let error as StorageError {
-            // Bytes that this user may not read are not wrong.
-            if error.code == .readOnly { throw error }
+            guard error.isAboutBytes else { throw error }
             // A segment that was dropped since the list was read is no loss.
             if try store.catalogue.segment(segment.number) != nil { find(error.message) }
         }
@@ -116,7 +116,7 @@ struct SegmentCheck {
             if isIndexed, try !isGoing(segment.number), try store.catalogue.block(at: place) != StoredBlock(header) {
                 report.find(inCatalogue: "the block at byte \(offset) of \(file.path) differs from the catalogue")
             }
-            let failure = readsData && isIndexed ? self.failure(ofBlockAt: place) : nil
+            let failure = readsData && isIndexed ? try self.failure(ofBlockAt: place) : nil
             for chunk in header.chunks {
                 try check(chunk, of: header, at: place, file, isIndexed: isIndexed, failure)
             }
@@ -127,8 +127,11 @@ struct SegmentCheck {
     }
 
     /// The error on unpacking the block at `place`; nil if it can be unpacked.
-    private func failure(ofBlockAt place: BlockLocation) -> StorageError? {
-        do throws(StorageError) { try store.unpackBlock(at: place) } catch { return error }
+    private func failure(ofBlockAt place: BlockLocation) throws(StorageError) -> StorageError? {
+        do throws(StorageError) { try store.unpackBlock(at: place) } catch {
+            guard error.isAboutBytes else { throw error }
+            return error
+        }
         return nil
     }
 
@@ -152,6 +155,7 @@ struct SegmentCheck {
                 let bytes = try store.read(chunk.id, at: place)
                 guard bytes.count == chunk.length else { return find("chunk \(chunk.id) has a wrong length") }
             } catch {
+                guard error.isAboutBytes else { throw error }
                 // If this copy is intact, its base may have another copy.
                 let isHopeless = try lostBlock == place && copyCount(of: chunk.id) == 1
                 guard !isHopeless, (try? store.read(chunk.id))?.count == chunk.length else {
@@ -199,7 +203,7 @@ struct SegmentCheck {
     private mutating func checkEarlierLosses() throws {
         if readsData { return }
         let earlier = try store.catalogue.losses().filter(found.chunks.contains)
-        for id in store.unreadable(of: earlier) {
+        for id in try store.unreadable(of: earlier) {
             find("chunk \(id) is lost, as an earlier check found")
             found.chunks.remove(id)
         }

@@ -37,6 +37,7 @@ final class TreeCheck {
         do {
             if try isGood(listed) { return report.result.goodSnapshots += 1 }
         } catch let error as StorageError {
+            guard error.isAboutBytes else { throw error }
             let isHealed = error.code == .damaged && latest.contains(listed.id) && listed.isOfThisMachine
             let remedy = isHealed ? "the next capture of \(listed.root.path) stores its files again" : error.remedy
             let name = "snapshot \(listed.id.short)"
@@ -52,11 +53,7 @@ final class TreeCheck {
 
     private func isGood(_ listed: ListedSnapshot) throws -> Bool {
         let snapshot = try store.snapshot(listed.id)
-        // The catalogue has the root's present path and machine.
-        guard try store.catalogue.place(of: snapshot) == (listed.rootPath, listed.machine),
-            try listed.agrees(
-                with: snapshot, label: store.catalogue.label(of: listed.id.chunk, else: snapshot.label))
-        else {
+        guard try isListed(snapshot, as: listed) else {
             report.find(
                 inCatalogue: "snapshot \(listed.id.short) differs from the catalogue", snapshot: listed.id)
             return false
@@ -76,6 +73,28 @@ final class TreeCheck {
         return true
     }
 
+    /// Whether the catalogue agrees with a snapshot.
+    ///
+    /// Since the check began, other processes may have labelled or forgotten it or moved its root: then its row is read
+    /// again.
+    private func isListed(_ snapshot: Snapshot, as listed: ListedSnapshot) throws -> Bool {
+        func agrees(_ row: ListedSnapshot) throws -> Bool {
+            let label = try store.catalogue.label(of: row.id.chunk, else: snapshot.label)
+            let place = try store.catalogue.place(of: snapshot)
+            return place == (row.rootPath, row.machine, row.sequence) && row.agrees(with: snapshot, label: label)
+        }
+        if try agrees(listed) { return true }
+        for _ in 0..<TreeCheck.attempts {
+            let rows = try store.catalogue.snapshots(Catalogue.SnapshotFilter(idPrefix: listed.id.hex, limit: 1))
+            guard let row = rows.first else { return try store.catalogue.isForgotten(listed.id.chunk) }
+            if try agrees(row) { return true }
+        }
+        return false
+    }
+
+    /// How often a row is read again: a label may be set between two reads.
+    private static let attempts = 3
+
     /// The remedy for a file with lost bytes.
     private func remedy(for entry: Entry, of snapshot: ListedSnapshot) -> String {
         present.hold(entry, of: snapshot)
@@ -90,7 +109,7 @@ final class TreeCheck {
         }
         return TreeValidator.Visitor(
             entry: { [contents, unowned self] (entry: Entry) throws(StorageError) -> Bool in
-                guard let (part, fault) = contents.fault(in: entry) else { return true }
+                guard let (part, fault) = try contents.fault(in: entry) else { return true }
                 let remedy = fault.isLoss ? remedy(for: entry, of: snapshot) : TreeCheck.remedy
                 find(entry.path, "\(part) \(fault.text)", remedy)
                 return false
@@ -100,9 +119,9 @@ final class TreeCheck {
 }
 
 extension ListedSnapshot {
-    /// Whether the catalogue's row agrees with the snapshot; the root is not compared.
+    /// Whether the catalogue's row agrees with the snapshot; the root and the sequence are not compared.
     fileprivate func agrees(with snapshot: Snapshot, label presentLabel: String?) -> Bool {
-        tree == snapshot.tree && time == snapshot.time && sequence == snapshot.sequence && cause == snapshot.cause
+        tree == snapshot.tree && time == snapshot.time && cause == snapshot.cause
             && label == presentLabel && parent == snapshot.parent
             && totals == snapshot.totals && changes == snapshot.changes && problems == snapshot.problems.count
     }

@@ -61,6 +61,11 @@ package struct DirectoryRules: Sendable {
         return rules.ignoreFileNames.contains { $0.elementsEqual(name) }
     }
 
+    /// The names of the files that define a directory's exclusions.
+    package static func decidingNames(_ rules: ExclusionRules) -> [[UInt8]] {
+        rules.ignoreFileNames + (rules.excludesCaches ? [cacheTagName] : [])
+    }
+
     private static func read(
         in directory: borrowing Descriptor, _ rules: ExclusionRules, where mayExist: ([UInt8]) -> Bool
     ) -> DirectoryRules {

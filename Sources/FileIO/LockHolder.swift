@@ -1,6 +1,7 @@
 // The holder of a lock as recorded in the lock file: process id, a space, the command.
 
 internal import Glibc
+internal import SystemPackage
 
 /// A process that holds a lock.
 package struct LockHolder: Sendable, Hashable {
@@ -14,6 +15,15 @@ package struct LockHolder: Sendable, Hashable {
     package init(process: Int32, command: String) {
         self.process = process
         self.command = command
+    }
+
+    /// Whether the process is stopped, as by Ctrl-Z or a debugger (proc(5), /proc/PID/stat).
+    package var isStopped: Bool {
+        let path = FilePath("/proc/\(process)/stat")
+        guard let text = try? Descriptor.openFile(path, O_RDONLY).readToEnd(limit: LockHolder.byteLimit, path: path),
+            let end = text.lastIndex(of: UInt8(ascii: ")")), end + 2 < text.count
+        else { return false }
+        return [UInt8(ascii: "T"), UInt8(ascii: "t")].contains(text[end + 2])
     }
 
     /// The calling process.
@@ -30,5 +40,5 @@ package struct LockHolder: Sendable, Hashable {
     }
 
     /// A lock file's content.
-    var text: [UInt8] { Array("\(process) \(command)".utf8.prefix(LockHolder.byteLimit)) }
+    package var text: [UInt8] { Array("\(process) \(command)".utf8.prefix(LockHolder.byteLimit)) }
 }

@@ -52,10 +52,10 @@ extension WatchedTree {
         callers.answerArming(.failure(FileError("watch", settings.path, code)))
     }
 
-    /// Whether the watched directory is at the root's path.
+    /// Whether the watched directory is at the root's path, and not only a link to it.
     var isInPlace: Bool {
         guard let identity, let found = try? OpenTree(settings.path) else { return false }
-        return found.status.isSameObject(as: identity)
+        return found.status.isSameObject(as: identity) && found.realPath?.bytes == realPath
     }
 
     func becomeUnavailable() {

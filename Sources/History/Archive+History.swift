@@ -65,6 +65,12 @@ private struct VersionSearch {
     /// Versions that are read per query.
     private static let step = 512
 
+    /// Whether `snapshot`, and every one before it, is older than the query wants.
+    private func isBefore(_ snapshot: ListedSnapshot) throws -> Bool {
+        guard let since = query.since, snapshot.time < since else { return false }
+        return try catalogue.isOrderedByTime(root: root)
+    }
+
     func versions(of path: RelativePath) throws -> [PathVersion] {
         var (path, end, oldest) = (path, query.end, PathChange.Kind?.none)
         var found: [PathVersion] = []
@@ -74,7 +80,7 @@ private struct VersionSearch {
             for placed in changes {
                 (end, oldest) = (placed.place, placed.change.kind)
                 guard let snapshot = try catalogue.snapshot(at: placed.place, root: root) else { continue }
-                if let since = query.since, snapshot.time < since { return found }
+                if try isBefore(snapshot) { return found }
                 if query.accepts(snapshot) { found.append(PathVersion(snapshot, placed.change)) }
                 if found.count == query.limit { return found }
                 if query.followsRenames, placed.change.kind == .added, let other = placed.change.other {
@@ -136,7 +142,7 @@ private struct VersionSearch {
                 if let start, version.place < start { return true }
                 end = version.place
                 guard let snapshot = try catalogue.snapshot(at: version.place, root: root) else { continue }
-                if let since = query.since, snapshot.time < since { return false }
+                if try isBefore(snapshot) { return false }
                 if query.accepts(snapshot) {
                     found.append(
                         DirectoryVersion(snapshot: snapshot, path: path, counts: version.counts, isFirst: false))

@@ -14,9 +14,9 @@ public struct DeletedPath: Sendable, Hashable {
     /// How many files and directories were deleted with it, if it is a directory.
     public let contained: Int
     /// The first snapshot without it.
-    public let deletion: ListedSnapshot
-    /// The last snapshot with it.
-    public let last: ListedSnapshot
+    public let deletedIn: ListedSnapshot
+    /// The last snapshot that has it, from which it can be restored.
+    public let lastIn: ListedSnapshot
 }
 
 extension Archive {
@@ -35,22 +35,22 @@ extension Archive {
             var (tops, contained) = DeletedPath.folded(removals)
             tops.sort { $0.place != $1.place ? $0.place > $1.place : $0.change.path < $1.change.path }
             var found: [DeletedPath] = []
-            var places: [HistoryPlace: (deletion: ListedSnapshot, last: ListedSnapshot)] = [:]
+            var places: [HistoryPlace: (deletedIn: ListedSnapshot, lastIn: ListedSnapshot)] = [:]
             for removal in tops {
                 if places[removal.place] == nil {
-                    guard let deletion = try store.catalogue.snapshot(at: removal.place, root: number),
-                        let last = try store.catalogue.snapshot(before: removal.place, root: number)
+                    guard let deletedIn = try store.catalogue.snapshot(at: removal.place, root: number),
+                        let lastIn = try store.catalogue.snapshot(before: removal.place, root: number)
                     else { continue }
-                    places[removal.place] = (deletion, last)
+                    places[removal.place] = (deletedIn, lastIn)
                 }
                 // A snapshot captured aside lacks paths that it excludes; they were not deleted.
-                guard let (deletion, last) = places[removal.place], !deletion.isAside else { continue }
-                if let since, deletion.time < since { continue }
+                guard let (deletedIn, lastIn) = places[removal.place], !deletedIn.isAside else { continue }
+                if let since, deletedIn.time < since { continue }
                 let change = removal.change
                 found.append(
                     DeletedPath(
                         path: change.path, kind: change.object, size: change.size,
-                        contained: contained[change.path] ?? 0, deletion: deletion, last: last))
+                        contained: contained[change.path] ?? 0, deletedIn: deletedIn, lastIn: lastIn))
             }
             return found
         }

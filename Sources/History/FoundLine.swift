@@ -23,6 +23,8 @@ public struct FoundLine: Sendable, Hashable {
     ///
     /// Snapshots in between may lack it, too.
     public internal(set) var gone: ListedSnapshot?
+    /// The last snapshot that has it.
+    public internal(set) var lastIn: ListedSnapshot
 }
 
 /// Which lines to search for, and where.
@@ -60,19 +62,36 @@ public struct FoundLines: Sendable {
 
 extension Archive {
     /// Returns the matching lines of all versions of all files of a root.
+    public func lines(
+        matching query: LineQuery, in root: ArchivedRoot, progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> FoundLines {
+        var found = FoundLines()
+        found.unreadable = try forEachLine(matching: query, in: root, progress: progress) { line in
+            found.lines.append(line)
+            return true
+        }
+        return found
+    }
+
+    /// Calls `body` with each matching line of all versions of all files of a root, file by file, until it returns
+    /// false.
     ///
     /// Each content is read once, however many snapshots and files share it, on all processors. A content with a NUL
     /// byte in its first 8,000 bytes is binary and is skipped.
     ///
-    /// - Parameter progress: counts contents.
+    /// - Parameters:
+    ///   - progress: counts files.
+    ///   - isCancelled: asked again and again, from several threads; if it returns true, the search ends early.
+    /// - Returns: the files that have an unreadable version, among those searched.
     /// - Throws: `ArchiverError` with the code `malformedSelector` if the pattern is invalid.
-    public func lines(
-        matching query: LineQuery, in root: ArchivedRoot, progress: OperationProgress? = nil
-    ) throws(ArchiverError) -> FoundLines {
+    public func forEachLine(
+        matching query: LineQuery, in root: ArchivedRoot, progress: OperationProgress? = nil,
+        isCancelled: @escaping @Sendable () -> Bool = { false }, _ body: (FoundLine) -> Bool
+    ) throws(ArchiverError) -> [RelativePath] {
         _ = try LinePattern(query.pattern, isLiteral: query.isLiteral, ignoresCase: query.ignoresCase)
         return try facing {
-            let search = LineSearch(archive: self, root: root, query: query)
-            return try search.run(progress)
+            let search = LineSearch(archive: self, root: root, query: query, isCancelled: isCancelled)
+            return try search.run(progress, body)
         }
     }
 }
@@ -82,6 +101,7 @@ private struct LineSearch {
     let archive: Archive
     let root: ArchivedRoot
     let query: LineQuery
+    let isCancelled: @Sendable () -> Bool
 
     /// A content of a file, from one snapshot until another.
     private struct Span {
@@ -90,10 +110,12 @@ private struct LineSearch {
         var gone: ListedSnapshot?
     }
 
-    /// The contents to read, each once.
+    /// The contents that were found, each once; those from `lines.count` on are still to be read.
     private struct Contents {
         var numbers: [Content: Int] = [:]
         var entries: [Entry] = []
+        /// The matching lines of each content that was read; nil if it cannot be read.
+        var lines: [[LineScan.Line]?] = []
 
         mutating func number(of entry: Entry) -> Int {
             if let known = numbers[entry.content] { return known }
@@ -103,23 +125,42 @@ private struct LineSearch {
         }
     }
 
-    func run(_ progress: OperationProgress?) throws -> FoundLines {
+    /// The first results appear soon, and later steps use all processors well.
+    private static let contentsPerStep = (first: 16, most: 4096)
+
+    func run(_ progress: OperationProgress?, _ body: (FoundLine) -> Bool) throws -> [RelativePath] {
         var contents = Contents()
-        var spans: [(path: RelativePath, spans: [Span])] = []
-        var result = FoundLines()
-        for path in try paths() {
-            let (found, isWhole) = try self.spans(of: path, &contents)
-            if !found.isEmpty { spans.append((path, found)) }
-            if !isWhole { result.unreadable.append(path) }
+        var unreadable: Set<RelativePath> = []
+        guard let number = try archive.number(of: root),
+            let latest = try query.snapshot ?? archive.store.catalogue.snapshot(before: .end, root: number)
+        else { return [] }
+        var holders = Holders(catalogue: archive.store.catalogue, root: number, latest: latest)
+        let paths = try paths()
+        progress?.expect(entries: UInt64(paths.count), bytes: nil)
+        var waiting: [(path: RelativePath, spans: [Span])] = []
+        var step = LineSearch.contentsPerStep.first
+        for (number, path) in paths.enumerated() {
+            if isCancelled() { break }
+            let (spans, isWhole) = try spans(of: path, &contents)
+            if !isWhole { unreadable.insert(path) }
+            waiting.append((path, spans))
+            let isLast = number == paths.count - 1
+            guard isLast || waiting.count >= step || contents.entries.count - contents.lines.count >= step else {
+                continue
+            }
+            contents.lines += try scan(contents.entries[contents.lines.count...])
+            for (path, spans) in waiting {
+                if isCancelled() { break }
+                if spans.contains(where: { contents.lines[$0.content] == nil }) { unreadable.insert(path) }
+                for line in try found(at: path, spans, contents.lines, &holders) where !body(line) {
+                    return unreadable.sorted()
+                }
+            }
+            progress?.add(entries: waiting.count)
+            waiting = []
+            step = min(2 * step, LineSearch.contentsPerStep.most)
         }
-        progress?.expect(entries: UInt64(contents.entries.count), bytes: nil)
-        let lines = try scan(contents.entries, progress)
-        for (path, spans) in spans {
-            result.lines += found(at: path, spans, lines)
-            if spans.contains(where: { lines[$0.content] == nil }) { result.unreadable.append(path) }
-        }
-        result.unreadable = Array(Set(result.unreadable)).sorted()
-        return result
+        return unreadable.sorted()
     }
 
     /// Returns the paths of all files that are or were in the searched part of the root.
@@ -127,7 +168,7 @@ private struct LineSearch {
         var paths: Set<RelativePath> = []
         let add = { (entry: Entry) in
             if entry.kind == .file { paths.insert(entry.path) }
-            return true
+            return !isCancelled()
         }
         if let snapshot = query.snapshot {
             try archive.forEachEntry(in: snapshot, at: query.path, add)
@@ -135,7 +176,10 @@ private struct LineSearch {
         }
         guard let number = try archive.indexed(root) else { return [] }
         let catalogue = archive.store.catalogue
-        try catalogue.forEachChangedPath(root: number) { if query.path.contains($0) { paths.insert($0) } }
+        try catalogue.forEachChangedPath(root: number) { path in
+            if query.path.contains(path) { paths.insert(path) }
+            return !isCancelled()
+        }
         if let first = try catalogue.firstSnapshot(root: number) {
             try archive.forEachEntry(in: first, at: query.path, add)
         }
@@ -168,34 +212,63 @@ private struct LineSearch {
         return (spans, isWhole)
     }
 
-    /// Returns the matching lines of each content; nil for one that cannot be read.
-    private func scan(_ entries: [Entry], _ progress: OperationProgress?) throws -> [[LineScan.Line]?] {
-        let results = Locked([[LineScan.Line]?](repeating: nil, count: entries.count))
+    /// Contents that several threads scan together.
+    private final class SharedScan: Sendable {
+        let entries: ArraySlice<Entry>
+        let results: Locked<[[LineScan.Line]?]>
         let failure = Locked<ArchiverError?>(nil)
-        let next = Atomic(0)
-        DispatchQueue.concurrentPerform(iterations: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))) { _ in
-            do throws(ArchiverError) {
-                let pattern = try LinePattern(
-                    query.pattern, isLiteral: query.isLiteral, ignoresCase: query.ignoresCase)
-                while failure.withLock({ $0 == nil }) {
-                    let index = next.add(1, ordering: .relaxed).oldValue
-                    guard index < entries.count else { return }
-                    let lines = try self.lines(of: entries[index], pattern)
-                    results.withLock { $0[index] = lines }
-                    progress?.add(entries: 1)
-                }
-            } catch {
-                failure.withLock { $0 = error }
+        let next: Atomic<Int>
+
+        init(_ entries: ArraySlice<Entry>) {
+            self.entries = entries
+            results = Locked([[LineScan.Line]?](repeating: nil, count: entries.count))
+            next = Atomic(entries.startIndex)
+        }
+    }
+
+    /// Returns the matching lines of each content; nil for one that cannot be read.
+    ///
+    /// The threads are its own: those of a shared pool would be missing for other work as long as the search lasts.
+    private func scan(_ entries: ArraySlice<Entry>) throws -> [[LineScan.Line]?] {
+        let shared = SharedScan(entries)
+        let width = min(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), entries.count)
+        let others = DispatchGroup()
+        for _ in 0..<max(0, width - 1) {
+            let part: @Sendable () -> Void = {
+                scan(shared)
+                others.leave()
+            }
+            others.enter()
+            do throws(FileError) { try DetachedThread.start(for: "a search", .normal, part) } catch {
+                // The other threads do its part.
+                others.leave()
             }
         }
-        if let failure = failure.withLock({ $0 }) { throw failure }
-        return results.withLock { $0 }
+        scan(shared)
+        others.wait()
+        if let failure = shared.failure.withLock({ $0 }) { throw failure }
+        return shared.results.withLock { $0 }
+    }
+
+    /// Scans contents until none is left.
+    private func scan(_ shared: SharedScan) {
+        do throws(ArchiverError) {
+            let pattern = try LinePattern(query.pattern, isLiteral: query.isLiteral, ignoresCase: query.ignoresCase)
+            while !isCancelled(), shared.failure.withLock({ $0 == nil }) {
+                let index = shared.next.add(1, ordering: .relaxed).oldValue
+                guard index < shared.entries.endIndex else { return }
+                let lines = try lines(of: shared.entries[index], pattern)
+                shared.results.withLock { $0[index - shared.entries.startIndex] = lines }
+            }
+        } catch {
+            shared.failure.withLock { $0 = error }
+        }
     }
 
     private func lines(of entry: Entry, _ pattern: LinePattern) throws(ArchiverError) -> [LineScan.Line]? {
         var scan = LineScan(pattern)
         do throws(ArchiverError) {
-            try archive.forEachPiece(of: entry) { scan.add($0) }
+            try archive.forEachPiece(of: entry) { scan.add($0) && !isCancelled() }
         } catch {
             guard error.code == .damaged else { throw error }
             return nil
@@ -204,23 +277,47 @@ private struct LineSearch {
         return scan.lines
     }
 
+    /// The last snapshots before lines were gone.
+    private struct Holders {
+        let catalogue: Catalogue
+        let root: Int64
+        let latest: ListedSnapshot
+        private var known: [SnapshotID: ListedSnapshot] = [:]
+
+        init(catalogue: Catalogue, root: Int64, latest: ListedSnapshot) {
+            (self.catalogue, self.root, self.latest) = (catalogue, root, latest)
+        }
+
+        mutating func last(before gone: ListedSnapshot?) throws(StorageError) -> ListedSnapshot {
+            guard let gone else { return latest }
+            if let known = known[gone.id] { return known }
+            let last = try catalogue.snapshot(before: HistoryPlace(gone), root: root) ?? gone
+            known[gone.id] = last
+            return last
+        }
+    }
+
     /// Returns the lines of one path, each once.
-    private func found(at path: RelativePath, _ spans: [Span], _ lines: [[LineScan.Line]?]) -> [FoundLine] {
+    private func found(
+        at path: RelativePath, _ spans: [Span], _ lines: [[LineScan.Line]?], _ holders: inout Holders
+    ) throws -> [FoundLine] {
         // The index of each line in `found`, and the last span that has it.
         var places: [[UInt8]: (index: Int, span: Int)] = [:]
         var found: [FoundLine] = []
         for (number, span) in spans.enumerated() {
             for line in lines[span.content] ?? [] {
+                let lastIn = try holders.last(before: span.gone)
                 if let place = places[line.bytes] {
                     if place.span == number { continue }
                     places[line.bytes]?.span = number
                     found[place.index].number = line.number
-                    found[place.index].gone = span.gone
+                    (found[place.index].gone, found[place.index].lastIn) = (span.gone, lastIn)
                 } else {
                     places[line.bytes] = (found.count, number)
                     found.append(
                         FoundLine(
-                            path: path, bytes: line.bytes, number: line.number, first: span.first, gone: span.gone))
+                            path: path, bytes: line.bytes, number: line.number, first: span.first, gone: span.gone,
+                            lastIn: lastIn))
                 }
             }
         }

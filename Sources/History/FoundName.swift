@@ -19,30 +19,52 @@ public struct FoundName: Sendable, Hashable {
     public let versionCount: Int
     /// The first snapshot that has it.
     public let first: ListedSnapshot
-    /// The last snapshot that changed it.
-    public let last: ListedSnapshot
+    /// The last snapshot that changed it, which may be the one that deleted it.
+    public let lastChange: ListedSnapshot
+    /// The last snapshot that has it, from which it can be restored.
+    public let lastIn: ListedSnapshot
+    /// The first snapshot without it; nil if the latest snapshot has it.
+    public let deletedIn: ListedSnapshot?
+
     /// Whether the latest snapshot does not have it.
-    public let isDeleted: Bool
+    public var isDeleted: Bool { deletedIn != nil }
 }
 
 extension Archive {
     /// Returns the names of all snapshots of the root that match `pattern`, in walk order.
+    public func names(
+        matching pattern: [UInt8], largerThan size: UInt64? = nil, in root: ArchivedRoot,
+        progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> [FoundName] {
+        var found: [FoundName] = []
+        try forEachName(matching: pattern, largerThan: size, in: root, progress: progress) { name in
+            found.append(name)
+            return true
+        }
+        return found
+    }
+
+    /// Calls `body` with each name of all snapshots of the root that matches `pattern`, in walk order, until it returns
+    /// false.
     ///
     /// Reads every name, and the first and last change of those that match, however many versions they have.
     ///
     /// - Parameters:
     ///   - pattern: as in a .gitignore file: `*.md` at any depth, `/docs/*.md` from the root on.
     ///   - size: only names whose file was once larger than this, in bytes; nil for all.
+    ///   - isCancelled: asked again and again; if it returns true, the search ends early.
     /// - Throws: `ArchiverError` with the code `malformedSelector` if the pattern is invalid.
-    public func names(
+    public func forEachName(
         matching pattern: [UInt8], largerThan size: UInt64? = nil, in root: ArchivedRoot,
-        progress: OperationProgress? = nil
-    ) throws(ArchiverError) -> [FoundName] {
+        progress: OperationProgress? = nil, isCancelled: @escaping @Sendable () -> Bool = { false },
+        _ body: (FoundName) -> Bool
+    ) throws(ArchiverError) {
         let pattern = try Archive.namePattern(pattern)
-        return try facing {
-            guard let number = try indexed(root, progress) else { return [] }
-            let search = try NameSearch(self, number, pattern, largerThan: size)
-            return try search.run()
+        try facing {
+            guard let number = try indexed(root, progress) else { return }
+            let search = NameSearch(
+                archive: self, root: number, pattern: pattern, size: size, isCancelled: isCancelled)
+            try search.run(body)
         }
     }
 
@@ -60,7 +82,7 @@ extension Archive {
     }
 
     private static func namePattern(_ bytes: [UInt8]) throws(ArchiverError) -> NamePattern {
-        if let pattern = NamePattern(bytes) { return pattern }
+        if let pattern = NamePattern(bytes, isAlsoText: true) { return pattern }
         throw ArchiverError(
             .malformedSelector, "'\(String(decoding: bytes, as: UTF8.self))' is not a pattern for names",
             remedy: "use a pattern such as '*.md', 'notes*' or '/docs/**/*.txt'")
@@ -69,76 +91,102 @@ extension Archive {
 
 /// One search for names.
 private struct NameSearch {
-    private let archive: Archive
-    private let root: Int64
-    private let pattern: NamePattern
-    private let size: UInt64?
-    private let first: ListedSnapshot?
+    let archive: Archive
+    let root: Int64
+    let pattern: NamePattern
+    let size: UInt64?
+    let isCancelled: @Sendable () -> Bool
+
     /// The matching entries of the root's first snapshot.
-    private var original: [RelativePath: (kind: FileKind, size: UInt64)] = [:]
-    private var paths: Set<RelativePath> = []
+    private typealias Originals = [RelativePath: (kind: FileKind, size: UInt64)]
+
+    /// Snapshots that were read already.
+    private struct Snapshots {
+        let catalogue: Catalogue
+        let root: Int64
+        var known: [HistoryPlace: ListedSnapshot] = [:]
+        var before: [HistoryPlace: ListedSnapshot] = [:]
+
+        mutating func at(_ place: HistoryPlace) throws(StorageError) -> ListedSnapshot? {
+            if let known = known[place] { return known }
+            known[place] = try catalogue.snapshot(at: place, root: root)
+            return known[place]
+        }
+
+        mutating func before(_ place: HistoryPlace) throws(StorageError) -> ListedSnapshot? {
+            if let known = before[place] { return known }
+            before[place] = try catalogue.snapshot(before: place, root: root)
+            return before[place]
+        }
+    }
 
     private var catalogue: Catalogue { archive.store.catalogue }
 
-    init(_ archive: Archive, _ root: Int64, _ pattern: NamePattern, largerThan size: UInt64?) throws {
-        (self.archive, self.root, self.pattern, self.size) = (archive, root, pattern, size)
-        first = try archive.store.catalogue.firstSnapshot(root: root)
-        var (changed, original) = (paths, original)
-        // Patterns for directories only are matched again when the kind of each path is known.
-        try archive.store.catalogue.forEachChangedPath(root: root) { path in
-            if !path.isRoot, pattern.matches(path.bytes, isDirectory: true) { changed.insert(path) }
+    func run(_ body: (FoundName) -> Bool) throws {
+        var snapshots = Snapshots(catalogue: catalogue, root: root)
+        guard let first = try catalogue.firstSnapshot(root: root), let latest = try snapshots.before(.end) else {
+            return
         }
-        if let first {
-            try Tree(first.tree, in: archive.nodes).forEach { (entry) throws(StorageError) in
-                if !entry.path.isRoot, pattern.matches(entry.path.bytes, isDirectory: true) {
-                    original[entry.path] = (entry.kind, entry.size)
-                }
-                return true
-            }
-        }
-        self.original = original
-        paths = changed.union(original.keys)
-    }
-
-    func run() throws -> [FoundName] {
-        var snapshots: [HistoryPlace: ListedSnapshot] = [:]
-        var found: [FoundName] = []
-        for path in paths.sorted() {
-            guard let name = try name(path, &snapshots),
+        let originals = try originals(first)
+        for path in try changedPaths().union(originals.keys).sorted() {
+            if isCancelled() { return }
+            guard let name = try name(path, originals[path], first, latest, &snapshots),
                 pattern.matches(path.bytes, isDirectory: name.kind == .directory)
             else { continue }
-            found.append(name)
+            if !body(name) { return }
         }
-        return found
+    }
+
+    // Patterns for directories only are matched again when the kind of each path is known.
+
+    private func changedPaths() throws -> Set<RelativePath> {
+        var paths: Set<RelativePath> = []
+        try catalogue.forEachChangedPath(root: root) { path in
+            if !path.isRoot, pattern.matches(path.bytes, isDirectory: true) { paths.insert(path) }
+            return !isCancelled()
+        }
+        return paths
+    }
+
+    private func originals(_ first: ListedSnapshot) throws -> Originals {
+        var originals: Originals = [:]
+        try Tree(first.tree, in: archive.nodes).forEach { (entry) throws(StorageError) in
+            if !entry.path.isRoot, pattern.matches(entry.path.bytes, isDirectory: true) {
+                originals[entry.path] = (entry.kind, entry.size)
+            }
+            return !isCancelled()
+        }
+        return originals
     }
 
     /// Returns the facts about a name; nil if it was never as large as the query asks.
-    private func name(_ path: RelativePath, _ snapshots: inout [HistoryPlace: ListedSnapshot]) throws -> FoundName? {
-        let original = original[path]
+    ///
+    /// - Parameters:
+    ///   - original: what the root's first snapshot has at the path.
+    ///   - first: the root's first snapshot.
+    private func name(
+        _ path: RelativePath, _ original: (kind: FileKind, size: UInt64)?, _ first: ListedSnapshot,
+        _ latest: ListedSnapshot, _ snapshots: inout Snapshots
+    ) throws -> FoundName? {
         let wasLarger = size.map { size in (original?.size ?? 0) > size } ?? true
         guard let ends = try catalogue.ends(of: path, root: root, largerThan: size) else {
-            guard let original, let first, wasLarger else { return nil }
+            guard let original, wasLarger else { return nil }
             return FoundName(
-                path: path, kind: original.kind, size: original.size, versionCount: 1, first: first, last: first,
-                isDeleted: false)
+                path: path, kind: original.kind, size: original.size, versionCount: 1, first: first, lastChange: first,
+                lastIn: latest, deletedIn: nil)
         }
         // The entries of the first snapshot are not among the changes.
         let isOriginal = original != nil && ends.first.change.kind != .added
-        guard ends.isLarger || isOriginal && wasLarger,
-            let last = try snapshot(at: ends.last.place, &snapshots),
-            let oldest = try isOriginal ? first : snapshot(at: ends.first.place, &snapshots)
+        guard ends.isLarger || isOriginal && wasLarger, let lastChange = try snapshots.at(ends.last.place),
+            let oldest = try isOriginal ? first : snapshots.at(ends.first.place)
         else { return nil }
         let change = ends.last.change
+        let isGone = change.kind == .removed
+        guard let lastIn = try isGone ? snapshots.before(ends.last.place) : latest else { return nil }
         return FoundName(
             path: path, kind: change.object, size: change.size, versionCount: ends.count + (isOriginal ? 1 : 0),
-            first: oldest, last: last, isDeleted: change.kind == .removed)
-    }
-
-    private func snapshot(
-        at place: HistoryPlace, _ snapshots: inout [HistoryPlace: ListedSnapshot]
-    ) throws -> ListedSnapshot? {
-        if let known = snapshots[place] { return known }
-        snapshots[place] = try catalogue.snapshot(at: place, root: root)
-        return snapshots[place]
+            first: oldest, lastChange: lastChange, lastIn: lastIn,
+            // A snapshot captured aside lacks paths that it excludes; they were not deleted.
+            deletedIn: isGone && !lastChange.isAside ? lastChange : nil)
     }
 }

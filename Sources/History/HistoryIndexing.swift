@@ -47,18 +47,18 @@ struct HistoryIndexing {
         // A root's first snapshot has no changes: queries read its tree.
         guard let predecessor = unknown.predecessor else { return [] }
         do {
-            return try changes(from: predecessor.tree, to: unknown.snapshot.tree)
-        } catch {
+            return try changes(from: predecessor, to: unknown.snapshot)
+        } catch let error as StorageError {
             guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
             return nil
         }
     }
 
-    private func changes(from left: ChunkID, to right: ChunkID) throws(StorageError) -> [PathChange] {
+    private func changes(from left: ListedSnapshot, to right: ListedSnapshot) throws -> [PathChange]? {
         var changes = PathChanges()
-        var diff = try TreeDiff(left: left, right: right, in: nodes)
+        var diff = try TreeDiff(left: left.tree, right: right.tree, in: nodes)
         while let found = try diff.next() { changes.add(found.left, found.right) }
-        return changes.linked()
+        return try changes.linked(isNext: right.parent == left.id, contents: store)
     }
 }
 

@@ -33,6 +33,8 @@ public struct PathVersion: Sendable, Hashable {
     public let size: UInt64
     /// The other name of a rename.
     public let otherPath: RelativePath?
+    /// Whether the content changed with the rename.
+    public let isEdited: Bool
 
     /// Whether the snapshot holds the path.
     public var isPresent: Bool { change != .removed && change != .renamedAway }
@@ -49,6 +51,7 @@ public struct PathVersion: Sendable, Hashable {
         kind = change.object
         size = change.size
         otherPath = change.other
+        isEdited = change.isEdited
         self.change =
             switch change.kind {
             case .added: change.other == nil ? .added : .renamed

@@ -12,6 +12,8 @@ public enum Whereabouts: Sendable, Hashable {
     case deleted(as: RelativePath, in: ListedSnapshot, last: ListedSnapshot)
     /// It was renamed, and the snapshot asked for holds it under the new name.
     case renamed(to: RelativePath, in: ListedSnapshot)
+    /// What is called so later had this name in the snapshot asked for.
+    case calledBefore(RelativePath)
     /// It was added later.
     case addedLater(in: ListedSnapshot)
     /// No snapshot of the root ever held it; these paths of the snapshot have similar names.
@@ -44,7 +46,26 @@ extension Archive {
         let changes = try catalogue.changes(of: path, root: root)
         if let known = try fate(of: path, in: snapshot, changes, root: root) { return known }
         guard let first = changes.last, first.change.kind == .added else { return nil }
+        if let name = try earlierName(of: path, in: snapshot, root: root) { return .calledBefore(name) }
         return try catalogue.snapshot(at: first.place, root: root).map { .addedLater(in: $0) }
+    }
+
+    /// Returns the name that the object first called `path` after `snapshot` has in it; nil if it is not there.
+    private func earlierName(of path: RelativePath, in snapshot: ListedSnapshot, root: Int64) throws -> RelativePath? {
+        let end = HistoryPlace(snapshot)
+        var name = path
+        // Each rename must be earlier than the one before, so that the loop ends.
+        var latest: HistoryPlace?
+        while true {
+            let changes = try store.catalogue.changes(of: name, root: root)
+            let came = changes.last { change in
+                change.place > end && change.change.kind == .added && latest.map { change.place <= $0 } ?? true
+            }
+            guard let came, let other = came.change.other, came.place != latest else { break }
+            (name, latest) = (other, came.place)
+        }
+        guard name != path else { return nil }
+        return try entry(at: name, in: snapshot).map { _ in name }
     }
 
     /// Returns what happened to a path up to `snapshot`, following renames; nil if it was not there before.

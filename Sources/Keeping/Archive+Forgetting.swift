@@ -27,6 +27,8 @@ public struct ForgettingResult: Sendable {
         case labelled
         /// It is the newest of its root.
         case newest
+        /// An operation of the last 30 days needs it: it is the state before it, or the restored state.
+        case operation
     }
 
     /// The forgotten snapshots, the oldest first.
@@ -39,19 +41,26 @@ extension Archive {
     /// Forgets snapshots and saved states: they are no longer listed, but can be brought back until they are reclaimed.
     ///
     /// - Parameter isDryRun: whether only to check that this is possible.
+    /// - Returns: those of the snapshots without which recent operations cannot be undone or redone.
     /// - Throws: `ArchiverError`: `pinned`, `lastSnapshot` if a root would have no snapshot left, `readOnly`…; then
     ///   nothing is forgotten.
-    public func forget(_ selected: [Selection], isDryRun: Bool = false) throws(ArchiverError) {
+    @discardableResult
+    public func forget(_ selected: [Selection], isDryRun: Bool = false) throws(ArchiverError) -> [ListedSnapshot] {
         let names = Dictionary(selected.map { ($0.id, $0.name) }) { first, _ in first }
-        try whileKeeping {
+        return try whileKeeping {
             for one in selected { try requireListed(one) }
             try requireUnpinned(names.keys) { names[$0] ?? $0.hex }
             try requireOneLeft(selected)
+            let needed = try snapshotsForUndo(now: .now)
             if !isDryRun { try store.forget(Set(names.keys)) }
+            var concerned: [ListedSnapshot] = []
+            for case .snapshot(let listed) in selected where needed.contains(listed.id) { concerned.append(listed) }
+            return concerned
         }
     }
 
-    /// Forgets the snapshots that match `query`, except pinned and labelled ones and the newest of each root.
+    /// Forgets the snapshots that match `query`, except pinned and labelled ones, the newest of each root, and those
+    /// that recent operations need to be undone or redone.
     ///
     /// - Parameter isDryRun: whether only to return what would be forgotten.
     public func forget(_ query: SnapshotQuery, isDryRun: Bool = false) throws(ArchiverError) -> ForgettingResult {
@@ -60,6 +69,7 @@ extension Archive {
             let pins = try store.catalogue.pins()
             let now = Timestamp.now
             let newest = try newestSnapshots()
+            let needed = try snapshotsForUndo(now: now)
             for snapshot in try snapshots(query).sorted(by: { ($0.time, $0.id.chunk) < ($1.time, $1.id.chunk) }) {
                 if pins[snapshot.id.chunk]?.holds(at: now) ?? false {
                     result.kept.append((snapshot, .pinned))
@@ -67,12 +77,29 @@ extension Archive {
                     result.kept.append((snapshot, .labelled))
                 } else if newest.contains(snapshot.id) {
                     result.kept.append((snapshot, .newest))
+                } else if needed.contains(snapshot.id) {
+                    result.kept.append((snapshot, .operation))
                 } else {
                     result.forgotten.append(snapshot)
                 }
             }
             if !isDryRun { try store.forget(Set(result.forgotten.map(\.id.chunk))) }
             return result
+        }
+    }
+
+    /// Retires a root and forgets all its snapshots, also labelled ones and the newest, in one step.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: `ArchiverError`: `pinned` if one of them is pinned; then nothing is forgotten.
+    public func forgetHistory(of root: ArchivedRoot) throws(ArchiverError) -> Int {
+        try whileKeeping {
+            let snapshots = try snapshots(SnapshotQuery(root: root))
+            let names = Dictionary(snapshots.map { ($0.id.chunk, Selection.snapshot($0).name) }) { first, _ in first }
+            try requireUnpinned(names.keys) { names[$0] ?? $0.hex }
+            try retire(root)
+            try store.forget(Set(names.keys))
+            return names.count
         }
     }
 
@@ -200,7 +227,7 @@ extension Archive {
         for (root, ids) in going where try snapshotCount(SnapshotQuery(root: root)) <= ids.count {
             throw ArchiverError(
                 .lastSnapshot, "\(root.path) would have no snapshot left",
-                remedy: "'archiver roots forget' retires a directory and keeps its snapshots", path: root.path)
+                remedy: "'archiver roots forget --with-history' forgets the whole root", path: root.path)
         }
     }
 }

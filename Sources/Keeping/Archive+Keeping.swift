@@ -114,8 +114,8 @@ public struct ThinningOptions: Sendable {
     public var isDryRun: Bool
     /// Whether nobody asked for this run: then it fails if it would forget implausibly many snapshots.
     public var isUnattended: Bool
-    /// How far to narrow the policies because room is short; 0 for not at all.
-    var step = 0
+    /// The instant that ages are measured at; nil for now.
+    var now: Timestamp?
 
     public init(
         root: ArchivedRoot? = nil, policy: RetentionPolicy? = nil, isDryRun: Bool = false,
@@ -138,20 +138,19 @@ extension Archive {
     public func thin(_ options: ThinningOptions = ThinningOptions()) throws(ArchiverError) -> [ThinningPlan] {
         try whileKeeping {
             let clock = ThinningClock(in: store.layout)
-            let isForRoom = options.step > 0
-            let now = options.isUnattended ? clock.now() : .now
+            let now = options.now ?? (options.isUnattended ? clock.now() : .now)
             var plans: [ThinningPlan] = []
             for listed in try store.catalogue.roots() {
                 let root = ArchivedRoot(listed)
                 if let only = options.root, only != root { continue }
-                var policy = try policy(of: root, options)
-                if isForRoom { policy = policy.narrowed(step: options.step) }
+                let policy = try policy(of: root, options)
                 if policy == .everything { continue }
                 plans.append(try plan(root, listed.number, policy, now: now))
             }
             if options.isDryRun { return plans }
-            if options.isUnattended, !isForRoom { try clock.check(plans) }
-            try store.forget(Set(plans.flatMap(\.going).map(\.id.chunk)), reason: isForRoom ? .room : .policy)
+            if options.isUnattended { try clock.check(plans) }
+            for plan in plans where !plan.going.isEmpty { try store.enter(lifetimes: plan.lifetimes) }
+            try store.forget(Set(plans.flatMap(\.going).map(\.id.chunk)), reason: .policy, at: options.now ?? .now)
             clock.record(now)
             return plans
         }
@@ -165,21 +164,66 @@ extension Archive {
     /// Younger operations can be undone whatever the policy.
     private static let undoSeconds: Int64 = 30 * 86_400
 
+    /// The snapshots that are needed to undo and redo recent operations.
+    ///
+    /// - Parameter root: only operations on the root with this number; nil for all.
+    func snapshotsForUndo(root: Int64? = nil, now: Timestamp) throws -> Set<SnapshotID> {
+        let oldest = now.seconds.subtractingReportingOverflow(Archive.undoSeconds).partialValue
+        let recent = try store.catalogue.operations(root: root).filter { $0.record.time.seconds >= oldest }
+        return Set(recent.flatMap { [$0.record.before, $0.record.snapshot].compactMap(\.self) })
+    }
+
     /// Returns which snapshots of a root a policy forgets.
     func plan(
         _ root: ArchivedRoot, _ number: Int64, _ policy: RetentionPolicy, now: Timestamp
     ) throws -> ThinningPlan {
+        let facts = try thinningFacts(root: number, now: now)
+        var plan = ThinningPlan(root, policy, facts.rows, facts.circumstances)
+        plan.lifetimes = facts.lifetimes(under: policy, without: Set(plan.going.map(\.id)))
+        return plan
+    }
+
+    /// Returns the facts that decide which snapshots of a root stay.
+    func thinningFacts(root number: Int64, now: Timestamp) throws -> ThinningFacts {
         try indexHistory(root: number)
         var circumstances = ThinningPlan.Circumstances(now: now)
         circumstances.pinned = Set(try store.catalogue.pins().values.filter { $0.holds(at: now) }.map(\.target))
-        let oldest = now.seconds.subtractingReportingOverflow(Archive.undoSeconds).partialValue
-        for operation in try store.catalogue.operations(root: number) where operation.record.time.seconds >= oldest {
-            circumstances.operations.formUnion(
-                [operation.record.before, operation.record.snapshot].compactMap { $0 })
+        circumstances.operations = try snapshotsForUndo(root: number, now: now)
+        let rows = try store.catalogue.thinningRows(root: number)
+        let recorded = try store.catalogue.recordedLifetimes(root: number)
+        let shown = try lifetimes(of: rows, root: number)
+        circumstances.lifetimes = shown.merging(recorded) { max($0, $1) }
+        return ThinningFacts(
+            rows: rows, circumstances: circumstances, unrecorded: shown.filter { $0.value > recorded[$0.key] ?? 0 })
+    }
+
+    /// Returns the age in seconds of the oldest file that each snapshot is the last to have, as far as the snapshots
+    /// show it; the greatest if damage hides it.
+    private func lifetimes(of rows: [ThinningRow], root: Int64) throws -> [SnapshotID: UInt64] {
+        let aside = Set(rows.filter(\.isAside).map(\.place))
+        let removed = try store.catalogue.lifetimesOfRemovedFiles(root: root, aside: aside)
+        let unknown = Set(try store.catalogue.damagedHistory(root: root).map(\.id))
+        var lifetimes: [SnapshotID: UInt64] = [:]
+        for (row, next) in zip(rows, rows.dropFirst()) {
+            lifetimes[row.id] = unknown.contains(next.id) ? UInt64(Int64.max) : removed[next.place]
         }
-        circumstances.lifetimes = try store.catalogue.lifetimesOfRemovedFiles(root: number)
-        circumstances.unknown = Set(try store.catalogue.damagedHistory(root: number).map(\.id))
-        return ThinningPlan(root, policy, try store.catalogue.thinningRows(root: number), circumstances)
+        return lifetimes
+    }
+}
+
+/// The facts that decide which snapshots of a root stay.
+struct ThinningFacts {
+    let rows: [ThinningRow]
+    let circumstances: ThinningPlan.Circumstances
+    /// The lifetimes of deleted files that only the snapshots show, by the last snapshot with the file, in seconds.
+    let unrecorded: [SnapshotID: UInt64]
+
+    /// The lifetimes to record before the snapshots `going` go: those that stay no longer show them alone.
+    ///
+    /// A span of the policy is longer than the life of a file that is younger than its shortest span.
+    func lifetimes(under policy: RetentionPolicy, without going: Set<SnapshotID>) -> [SnapshotID: UInt64] {
+        let least = policy.tiers.map(\.width).first { $0 > 0 } ?? 0
+        return unrecorded.filter { $0.value > least && !going.contains($0.key) }
     }
 }
 
@@ -207,6 +251,8 @@ public struct PruneResult: Sendable, Hashable {
     public let inUse: Int
     /// The bytes that would be free in those.
     public let bytesInUse: UInt64
+    /// The suspended process that kept segments from being freed, with its command; nil if there was none.
+    public let waitedFor: String?
     /// The segments that stay because they are damaged, each as a sentence.
     public let damaged: [String]
 }
@@ -214,6 +260,9 @@ public struct PruneResult: Sendable, Hashable {
 extension Archive {
     /// How long forgotten snapshots stay by default: a week.
     public static var defaultGrace: Duration { .seconds(7 * 86_400) }
+
+    /// How long snapshots that were forgotten because room was short stay, unless the disk is full: a day.
+    public static var graceForRoom: Duration { .seconds(86_400) }
 
     /// Frees the space of forgotten snapshots and saved states.
     ///
@@ -232,9 +281,24 @@ extension Archive {
         isCancelled: @escaping @Sendable () -> Bool = { false },
         progress: OperationProgress? = nil
     ) throws(ArchiverError) -> PruneResult {
+        try prune(
+            protecting: ForgottenSpan(grace: grace), isDryRun: isDryRun, isCancelled: isCancelled, progress: progress)
+    }
+
+    /// Frees the space of forgotten snapshots and saved states that are not protected.
+    ///
+    /// - Parameters:
+    ///   - left: snapshots that a dry run treats as forgotten.
+    ///   - goalBytes: the bytes to free if possible: then a little dead space is worthwhile, too.
+    func prune(
+        protecting protected: ForgottenSpan, without left: Set<ChunkID> = [], goalBytes: UInt64 = 0, isDryRun: Bool,
+        isCancelled: @escaping @Sendable () -> Bool = { false },
+        progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> PruneResult {
         try facing {
             var options = Reclaimer.Options()
             options.isDryRun = isDryRun
+            options.goalBytes = Int(clamping: goalBytes)
             options.isCancelled = isCancelled
             options.onProgress = { done, all in
                 progress?.expect(entries: nil, bytes: UInt64(all))
@@ -242,17 +306,21 @@ extension Archive {
             }
             let reclaimer = try Reclaimer(store, options)
             var mark = LiveMark(store, progress, isCancelled: isCancelled, pause: reclaimer.pause)
-            let since =
-                grace > .zero
-                ? Timestamp(seconds: Timestamp.now.seconds - grace.components.seconds) : Timestamp(seconds: .max)
             let result = try reclaimer.run { live in
-                try mark.run(forgottenSince: since) { live.insert($0) }
+                try mark.run(protecting: protected, without: left) { live.insert($0) }
             }
             return PruneResult(
                 isDryRun: isDryRun, bytesBefore: UInt64(result.bytesBefore), bytesAfter: UInt64(result.bytesAfter),
                 freedBytes: UInt64(result.freedBytes), segments: result.segments, dropped: result.dropped,
                 movedBytes: UInt64(result.movedBytes), inUse: result.inUse,
-                bytesInUse: UInt64(result.bytesInUse), damaged: result.damaged)
+                bytesInUse: UInt64(result.bytesInUse),
+                waitedFor: result.waitedFor.map { "process \($0.process) (\($0.command))" }, damaged: result.damaged)
         }
+    }
+}
+
+extension ThinningRow {
+    fileprivate var place: HistoryPlace {
+        HistoryPlace(sequence: Int64(clamping: sequence), seconds: time.seconds)
     }
 }

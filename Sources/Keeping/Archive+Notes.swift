@@ -57,6 +57,34 @@ extension Archive {
         }
     }
 
+    /// Removes notes about a root: they are no longer listed, and the next prune removes their bytes.
+    ///
+    /// - Parameters:
+    ///   - text: the notes' exact text.
+    ///   - snapshot: only notes about this snapshot; nil for all.
+    /// - Returns: the removed notes.
+    /// - Throws: `ArchiverError`: `noSuchNote` if there is none, `readOnly`…
+    @discardableResult
+    public func removeNotes(
+        _ text: String, about root: ArchivedRoot, snapshot: SnapshotID? = nil
+    ) throws(ArchiverError) -> [Note] {
+        let found = try notes(of: root).filter { $0.text == text && (snapshot == nil || $0.snapshot == snapshot) }
+        if found.isEmpty {
+            throw ArchiverError(
+                .noSuchNote, "\(root.path) has no note with this text",
+                remedy: "give the text of a listed note exactly",
+                path: root.path)
+        }
+        try whileKeeping {
+            for note in found {
+                _ = try store.enter(
+                    NoteRecord(
+                        removing: note.id, rootPath: root.path.bytes, time: .now, machine: root.machine))
+            }
+        }
+        return found
+    }
+
     /// Returns the latest snapshot of a root; nil if it has none.
     package func latestSnapshot(of root: ArchivedRoot) throws(ArchiverError) -> ListedSnapshot? {
         try facing { try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: root.machine) }

@@ -20,8 +20,14 @@ public struct ArchiveRoom: Sendable, Hashable {
     public let budget: StorageBudget
     /// Whether a user has set the budget; otherwise it is the default.
     public let isBudgetSet: Bool
+    /// The part of `freeBytes` that the archive has reserved for a full disk.
+    let reservedBytes: UInt64
 
-    package init(usedBytes: UInt64, freeBytes: UInt64, totalBytes: UInt64, budget: StorageBudget, isBudgetSet: Bool) {
+    package init(
+        usedBytes: UInt64, freeBytes: UInt64, totalBytes: UInt64, budget: StorageBudget, isBudgetSet: Bool,
+        reservedBytes: UInt64 = 0
+    ) {
+        self.reservedBytes = reservedBytes
         self.usedBytes = usedBytes
         self.freeBytes = freeBytes
         self.totalBytes = totalBytes
@@ -34,12 +40,30 @@ public struct ArchiveRoom: Sendable, Hashable {
 
     /// The bytes to free to get within the budget; 0 if it is within.
     public var lackingBytes: UInt64 {
-        if !isBudgetSet, usedBytes < ArchiveRoom.leastBytes { return 0 }
-        let limit = budget.maxSize ?? .max
-        let least = budget.minFree(of: totalBytes)
-        let ofDisk = least > freeBytes ? least - freeBytes : 0
         // Others may have filled the disk: the archive cannot free more than its own size.
-        return max(usedBytes > limit ? usedBytes - limit : 0, min(ofDisk, usedBytes))
+        max(excessBytes, min(lackingOnDisk, usedBytes))
+    }
+
+    /// The bytes that the archive takes more than its largest size.
+    var excessBytes: UInt64 { usedBytes - min(usedBytes, budget.maxSize ?? .max) }
+
+    /// The bytes that its file system has less free than the budget says.
+    var lackingOnDisk: UInt64 {
+        if !isBudgetSet, usedBytes < ArchiveRoom.leastBytes { return 0 }
+        let least = budget.minFree(of: totalBytes)
+        return least - min(least, freeBytes)
+    }
+
+    /// Whether the file system is practically full: the space of forgotten snapshots is freed immediately.
+    var isDiskFull: Bool { freeBytes - min(reservedBytes, freeBytes) < min(totalBytes / 16, ArchiveRoom.leastBytes) }
+
+    /// Whether the archive is so close to its limits that snapshots will soon be forgotten.
+    public var isAlmostShort: Bool {
+        if isShort { return false }
+        if let limit = budget.maxSize, usedBytes > limit - limit / 10 { return true }
+        if !isBudgetSet, usedBytes < ArchiveRoom.leastBytes { return false }
+        let least = budget.minFree(of: totalBytes)
+        return freeBytes < least + least / 10
     }
 
     /// Whether the archive exceeds its budget.
@@ -54,11 +78,13 @@ extension Archive {
             // Its write-ahead log and its free pages are not counted: their size varies.
             let catalogue = UInt64(try store.catalogue.pages().usedBytes)
             let given = try store.catalogue.policy(root: nil)
+            let reserved = Ballast(store.layout).bytes
             return ArchiveRoom(
                 usedBytes: try store.storedBytes() + catalogue,
-                freeBytes: try FileSystem.freeBytes(of: folder) + Ballast(store.layout).bytes,
+                freeBytes: try FileSystem.freeBytes(of: folder) + reserved,
                 totalBytes: try FileSystem.totalBytes(of: folder), budget: try budget(),
-                isBudgetSet: given?.maxSize != nil || given?.minFreeBytes != nil || given?.minFreePercent != nil)
+                isBudgetSet: given?.maxSize != nil || given?.minFreeBytes != nil || given?.minFreePercent != nil,
+                reservedBytes: reserved)
         }
     }
 }

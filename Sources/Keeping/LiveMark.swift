@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Archives
 internal import FileIO
 internal import Roots
 internal import SnapshotTree
@@ -17,6 +18,8 @@ struct LiveMark {
     private let pause: @Sendable () -> Void
     /// The records, nodes and lists visited; full ids, as a collision would lose data.
     private var visited: Set<ChunkID> = []
+    /// Whether a node, and everything that it needs, is not to be visited.
+    var isKnown: (ChunkID) -> Bool = { _ in false }
 
     init(
         _ store: ArchiveStore, _ progress: OperationProgress? = nil,
@@ -32,20 +35,35 @@ struct LiveMark {
     /// Calls `add` with every chunk that is needed and was not passed before.
     ///
     /// - Parameters:
-    ///   - forgottenSince: records forgotten at this instant or later can still be brought back, so they are needed.
+    ///   - protected: which forgotten records can still be brought back, so that they are needed.
     ///   - left: snapshots and saved states to skip, as if they were gone.
     /// - Throws: `ArchiverError` with the code `damaged` if a record or node cannot be read: what it needs is unknown.
     mutating func run(
-        forgottenSince: Timestamp, without left: Set<ChunkID> = [], _ add: (ChunkID) throws -> Void
+        protecting protected: ForgottenSpan, without left: Set<ChunkID> = [], _ add: (ChunkID) throws -> Void
     ) throws {
-        let snapshots = try store.catalogue.snapshotIDs()
-        for id in snapshots where !left.contains(id.chunk) && visited.insert(id.chunk).inserted {
-            try naming("snapshot \(id.short)") {
-                let tree = try store.snapshot(id).tree
-                try add(id.chunk)
-                try visit(tree: tree, add)
-            }
+        for id in try store.catalogue.snapshotIDs() where !left.contains(id.chunk) { try visit(snapshot: id, add) }
+        try visitStates(without: left, add)
+        for listed in try protected.records(store.catalogue) where !left.contains(listed.id) {
+            try visitIfReadable(forgotten: listed.id, add)
         }
+    }
+
+    /// Calls `add` with every chunk that a listed snapshot needs and that was not passed before.
+    ///
+    /// - Parameter onEntry: called with each entry of a file, and with its chunks that were not passed before.
+    mutating func visit(
+        snapshot id: SnapshotID, onEntry: ((Entry, [ChunkID]) -> Void)? = nil, _ add: (ChunkID) throws -> Void
+    ) throws {
+        guard visited.insert(id.chunk).inserted else { return }
+        try naming("snapshot \(id.short)") {
+            let tree = try store.snapshot(id).tree
+            try add(id.chunk)
+            try visit(tree: tree, onEntry: onEntry, add)
+        }
+    }
+
+    /// Calls `add` with every chunk that a saved state needs and that was not passed before.
+    mutating func visitStates(without left: Set<ChunkID> = [], _ add: (ChunkID) throws -> Void) throws {
         let states = try store.catalogue.stateIDs()
         for id in states where !left.contains(id.chunk) && visited.insert(id.chunk).inserted {
             try naming("the saved state \(id.short)") {
@@ -54,12 +72,12 @@ struct LiveMark {
                 try visit(content, add)
             }
         }
-        for listed in try store.catalogue.forgotten(since: forgottenSince)
-        where listed.reason != .purged && !left.contains(listed.id) {
-            do { try visit(forgotten: listed.id, add) } catch let error as StorageError {
-                // A damaged forgotten record cannot be brought back anyway.
-                guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
-            }
+    }
+
+    /// Visits a forgotten snapshot or saved state, unless it is damaged: then it cannot be brought back anyway.
+    mutating func visitIfReadable(forgotten id: ChunkID, _ add: (ChunkID) throws -> Void) throws {
+        do { try visit(forgotten: id, add) } catch let error as StorageError {
+            guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
         }
     }
 
@@ -88,17 +106,32 @@ struct LiveMark {
         }
     }
 
-    private mutating func visit(tree: ChunkID, _ add: (ChunkID) throws -> Void) throws {
+    private mutating func visit(
+        tree: ChunkID, onEntry: ((Entry, [ChunkID]) -> Void)? = nil, _ add: (ChunkID) throws -> Void
+    ) throws {
         var waiting = [tree]
         while let id = waiting.popLast() {
-            guard visited.insert(id).inserted else { continue }
+            guard !isKnown(id), visited.insert(id).inserted else { continue }
             if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
             pause()
             try add(id)
             switch try nodes.node(id, level: nil) {
             case .inner(_, let children): for child in children { waiting.append(child.id) }
             case .leaf(let entries):
-                for entry in entries { try entry.forEachContent { try visit($0, add) } }
+                for entry in entries {
+                    guard let onEntry else {
+                        try entry.forEachContent { try visit($0, add) }
+                        continue
+                    }
+                    var chunks: [ChunkID] = []
+                    try entry.forEachContent { content in
+                        try visit(content) { chunk in
+                            chunks.append(chunk)
+                            try add(chunk)
+                        }
+                    }
+                    onEntry(entry, chunks)
+                }
                 progress?.add(entries: entries.count)
             }
         }
@@ -116,5 +149,34 @@ struct LiveMark {
                 }
             }
         }
+    }
+}
+
+/// Which forgotten records a prune keeps: those that can still be brought back.
+struct ForgottenSpan: Sendable, Hashable {
+    /// Records forgotten at this instant or later stay.
+    var since: Timestamp
+    /// The same for records that were forgotten because room was short.
+    var sinceForRoom: Timestamp
+
+    /// Protects what was forgotten at `since` or later, whatever the reason.
+    init(since: Timestamp) { (self.since, sinceForRoom) = (since, since) }
+
+    /// Protects what was forgotten less than `grace` before `now`; what was forgotten for room, at most a day.
+    init(grace: Duration, at now: Timestamp = .now) {
+        func start(_ span: Duration) -> Timestamp {
+            span > .zero ? Timestamp(seconds: now.seconds - span.components.seconds) : Timestamp(seconds: .max)
+        }
+        since = start(grace)
+        sinceForRoom = start(min(grace, Archive.graceForRoom))
+    }
+
+    func protects(_ listed: ListedForgotten) -> Bool {
+        listed.reason != .purged && listed.time >= (listed.reason == .room ? sinceForRoom : since)
+    }
+
+    /// The protected records that `catalogue` lists.
+    func records(_ catalogue: Catalogue) throws(StorageError) -> [ListedForgotten] {
+        try catalogue.forgotten(since: min(since, sinceForRoom)).filter(protects)
     }
 }

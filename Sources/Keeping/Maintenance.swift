@@ -3,7 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 public import Archives
-internal import FileIO
+package import FileIO
 internal import Glibc
 public import Roots
 internal import SystemPackage
@@ -23,6 +23,8 @@ public struct MaintenanceOptions: Sendable {
     package var leastFreedBytes: UInt64 = 64 << 20
     /// Called before segments are rewritten, so that the caller can close those it writes to.
     package var willPrune: @Sendable () -> Void = {}
+    /// The instant that ages are measured at, for tests; nil for now.
+    package var now: Timestamp?
 
     public init() {}
 
@@ -43,9 +45,9 @@ public struct MaintenanceResult: Sendable {
     /// What pruning did; nil if there was nothing to prune.
     public internal(set) var pruned: PruneResult?
     /// The room afterwards.
-    ///
-    /// If it still exceeds its budget, nothing more can be forgotten.
     public internal(set) var room: ArchiveRoom
+    /// What was done because room was short, or would be; nil if it was not.
+    public internal(set) var plan: RoomPlan?
 
     /// A result for tests of its output.
     package static var example: MaintenanceResult {
@@ -54,6 +56,9 @@ public struct MaintenanceResult: Sendable {
             room: ArchiveRoom(usedBytes: 1, freeBytes: 1, totalBytes: 1, budget: StorageBudget(), isBudgetSet: false))
     }
 
+    /// Whether the archive will still exceed its budget when what was forgotten has been freed.
+    public var isShort: Bool { room.lackingBytes > plan?.waitingBytes ?? 0 }
+
     /// Whether anything was done.
     public var hasChanged: Bool { thinned + thinnedForRoom > 0 || (pruned?.freedBytes ?? 0) > 0 }
 }
@@ -61,9 +66,10 @@ public struct MaintenanceResult: Sendable {
 extension Archive {
     /// Forgets what the policies do not keep, frees space, and keeps the archive within its budget.
     ///
-    /// If room is short, forgotten snapshots are pruned without grace first. Then more snapshots are forgotten, old
-    /// ones more than young ones, but never those that are always kept. Without a budget of its own, an archive is
-    /// short of room only if its disk is. It then forgets no more than what its policies, or else
+    /// If room is short, forgotten snapshots are pruned without grace. If that is not enough, more snapshots are
+    /// forgotten, old ones more than young ones, but never those that are always kept or younger than an hour, and only
+    /// if that reaches the budget. They can be brought back for a day, unless the disk is full. Without a budget of its
+    /// own, an archive is short of room only if its disk is. It then forgets no more than what its policies, or else
     /// `RetentionPolicy.usual`, do not keep.
     ///
     /// Captures and restores continue during the run. It can be cancelled or killed at any moment; the next run does
@@ -100,6 +106,8 @@ private struct Maintenance {
     /// The ballast is a sixteenth of the archive, and at most so many bytes.
     private static let ballastShare: UInt64 = 16
     private static let ballastBytes: UInt64 = 64 << 20
+    /// On a full disk, an unattended run frees only what is more than so many bytes.
+    private static let leastBytesOnFullDisk: UInt64 = 64 << 10
     /// After a week, check what pruning would free even if little was forgotten.
     private static let secondsBetweenForecasts: Int64 = 7 * 86_400
 
@@ -107,23 +115,28 @@ private struct Maintenance {
 
     mutating func run() throws {
         // On a full disk, not even a record of forgetting can be written.
-        if result.room.isShort || options.isRoomOut, !options.isDryRun { ballast.release() }
-        result.thinned = try thin(step: 0)
+        if result.room.isDiskFull || options.isRoomOut, !options.isDryRun { ballast.release() }
+        let now = try now()
+        let thinned = try thin(now)
+        result.thinned = thinned.count
         if try isPruningDue(grace: options.grace) { try prune(grace: options.grace) }
-        try makeRoom()
+        try makeRoom(now, thinned)
         if !options.isDryRun { reserveBallast() }
     }
 
     // MARK: Steps
 
-    /// Forgets what the policies do not keep, and returns how many snapshots that were.
-    ///
-    /// - Parameter step: how far to narrow the policies; 0 for not at all.
-    private func thin(step: Int) throws -> Int {
+    /// The instant that ages are measured at: all that one run forgets is forgotten at this instant.
+    private func now() throws -> Timestamp {
+        options.now ?? (options.isUnattended ? ThinningClock(in: archive.store.layout).now() : .now)
+    }
+
+    /// Forgets what the policies do not keep, and returns it.
+    private func thin(_ now: Timestamp) throws -> [SnapshotID] {
         if isCancelled() { throw StorageError.cancelled(archive.directory) }
         var thinning = ThinningOptions(isDryRun: options.isDryRun, isUnattended: options.isUnattended)
-        thinning.step = step
-        return try archive.thin(thinning).reduce(0) { $0 + $1.going.count }
+        thinning.now = now
+        return try archive.thin(thinning).flatMap { $0.going.map(\.id) }
     }
 
     private mutating func prune(grace: Duration) throws {
@@ -169,30 +182,51 @@ private struct Maintenance {
     }
 
     /// Keeps the archive within its budget.
-    private mutating func makeRoom() throws {
+    private mutating func makeRoom(_ now: Timestamp, _ thinned: [SnapshotID]) throws {
         result.room = try archive.room()
-        guard result.room.isShort || options.isRoomOut, !options.isDryRun else { return }
-        let last = result.room.isBudgetSet ? RetentionPolicy.lastStep : 1
-        for step in 0...last where result.room.isShort || options.isRoomOut && step <= 1 {
-            // A later run frees what is in segments in use: do not forget more in its place.
-            if step > 0, !options.isRoomOut, result.pruned?.bytesInUse ?? 0 >= result.room.lackingBytes { return }
-            let count = step > 0 ? try thin(step: step) : 0
-            result.thinnedForRoom += count
-            guard try count > 0 || hasForgotten(grace: .zero) else { continue }
-            try prune(grace: .zero)
-            result.room = try archive.room()
+        guard result.room.isShort || result.room.isDiskFull || options.isRoomOut else {
+            if !options.isDryRun { RoomNotice.remove(archive.store.layout) }
+            return
         }
+        let planning = RoomPlanning(
+            archive: archive, room: result.room, options: options, now: now,
+            thinned: options.isDryRun ? thinned : [],
+            mark: LiveMark(archive.store, progress, isCancelled: isCancelled))
+        let plan = try planning.plan()
+        result.plan = plan
+        result.thinnedForRoom = plan.going.count
+        var left: Set<ChunkID> = []
+        if options.isDryRun {
+            if plan.protected.since > now { left.formUnion(thinned.map(\.chunk)) }
+            if plan.protected.sinceForRoom > now { left.formUnion(plan.going.map(\.chunk)) }
+        } else {
+            result.thinnedForRoom = try archive.whileKeeping { try planning.forget(plan) }
+        }
+        if isWorthPruning(plan) { try prune(plan, without: left) }
+        result.room = try archive.room()
+        if !options.isDryRun { RoomNotice(plan, at: now).write(archive.store.layout) }
     }
 
-    /// Reserves room for the next time the disk is full, unless room is short now.
+    /// Whether what can be freed now is a part of the goal that matters.
+    private func isWorthPruning(_ plan: RoomPlan) -> Bool {
+        if !options.isUnattended { return plan.freedNow > 0 }
+        return plan.freedNow > (plan.goalBytes > 0 ? plan.goalBytes / 64 : Maintenance.leastBytesOnFullDisk)
+    }
+
+    private mutating func prune(_ plan: RoomPlan, without left: Set<ChunkID>) throws {
+        if !options.isDryRun { options.willPrune() }
+        let pruned = try archive.prune(
+            protecting: plan.protected, without: left, goalBytes: min(plan.goalBytes, plan.freedNow),
+            isDryRun: options.isDryRun, isCancelled: isCancelled, progress: progress)
+        if options.isDryRun { return result.pruned = pruned }
+        result.pruned = result.pruned.map { $0.followed(by: pruned) } ?? pruned
+    }
+
+    /// Reserves room for the next time the disk is full, unless it is full now.
     private func reserveBallast() {
-        let isSmall = result.room.usedBytes < ArchiveRoom.leastBytes
-        let bytes = isSmall ? 0 : min(Maintenance.ballastBytes, result.room.usedBytes / Maintenance.ballastShare)
-        if result.room.isShort || result.room.freeBytes < 4 * bytes {
-            ballast.release()
-        } else {
-            ballast.reserve(bytes)
-        }
+        if result.room.isDiskFull { return }
+        ballast.reserveIfThereIsRoom(
+            min(Maintenance.ballastBytes, result.room.usedBytes / Maintenance.ballastShare))
     }
 }
 
@@ -203,6 +237,7 @@ extension PruneResult {
             isDryRun: isDryRun, bytesBefore: bytesBefore, bytesAfter: next.bytesAfter,
             freedBytes: freedBytes + next.freedBytes, segments: segments, dropped: dropped + next.dropped,
             movedBytes: movedBytes + next.movedBytes, inUse: next.inUse, bytesInUse: next.bytesInUse,
+            waitedFor: next.waitedFor,
             damaged: next.damaged)
     }
 }

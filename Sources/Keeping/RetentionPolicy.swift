@@ -122,10 +122,10 @@ public struct RetentionPolicy: Sendable, Hashable {
             })
     }
 
-    /// How long the ends of bursts of work are kept: as long as the widest tier of a day or less.
-    var ageOfBursts: UInt64? {
-        guard let tier = tiers.last(where: { $0.width <= Width.day }) else { return 0 }
-        return tier.age
+    /// Whether the ends of bursts of work are kept at an age: as long as the widest tier of a day or less.
+    func keepsBursts(ofAge age: UInt64) -> Bool {
+        guard let tier = tiers.last(where: { $0.width <= Width.day }) else { return age == 0 }
+        return tier.age.map { age <= $0 } ?? true
     }
 
     private static let advice = "a wider span needs a longer time than a narrower one: --minutely 48h --hourly 30d"

@@ -41,6 +41,10 @@ public struct ThinningPlan: Sendable {
     public private(set) var going: [Going] = []
     /// How many snapshots stay, by the first reason that applies.
     public private(set) var kept: [Reason: Int] = [:]
+    /// Ages of deleted files that remaining snapshots are the last to have, and that are not recorded yet.
+    ///
+    /// They are recorded before anything is forgotten: the forgotten snapshots may be the only ones that show them.
+    var lifetimes: [SnapshotID: UInt64] = [:]
     /// How many snapshots the root has now.
     public var count: Int { going.count + kept.values.reduce(0, +) }
 
@@ -51,12 +55,16 @@ public struct ThinningPlan: Sendable {
         var pinned: Set<ChunkID> = []
         /// Snapshots that are needed to undo operations.
         var operations: Set<SnapshotID> = []
-        /// The lifetime of the longest-lived file that each snapshot removed, in seconds.
-        var lifetimes: [HistoryPlace: Int64] = [:]
-        /// Snapshots whose removals are unknown, because of damage.
-        var unknown: Set<SnapshotID> = []
+        /// The age in seconds of the oldest file that each snapshot is the last to have; the greatest if unknown.
+        var lifetimes: [SnapshotID: UInt64] = [:]
 
         package init(now: Timestamp) { self.now = now }
+
+        /// The age of a snapshot in seconds; one that is dated in the future counts as new, as one whose age overflows.
+        fileprivate func age(of row: ThinningRow) -> UInt64 {
+            let age = now.seconds.subtractingReportingOverflow(row.time.seconds)
+            return age.overflow || age.partialValue < 0 ? 0 : UInt64(age.partialValue)
+        }
     }
 
     /// A mass change overwrites at least a tenth of the entries, and at least so many.
@@ -73,9 +81,7 @@ public struct ThinningPlan: Sendable {
         for (index, row) in rows.enumerated() {
             let before = index > 0 ? rows[index - 1] : nil
             let after = index + 1 < rows.count ? rows[index + 1] : nil
-            let age = circumstances.now.seconds.subtractingReportingOverflow(row.time.seconds)
-            // A snapshot dated in the future counts as young, and so does one whose age overflows.
-            let seconds = age.overflow || age.partialValue < 0 ? 0 : UInt64(age.partialValue)
+            let seconds = circumstances.age(of: row)
             if buckets.isFirst(row.time, policy.width(atAge: seconds)) {
                 kept[.policy, default: 0] += 1
             } else if newest.contains(row.id) {
@@ -108,16 +114,13 @@ public struct ThinningPlan: Sendable {
         _ row: ThinningRow, _ before: ThinningRow?, _ after: ThinningRow?, age: UInt64, _ policy: RetentionPolicy,
         _ circumstances: Circumstances
     ) -> Reason? {
-        if policy.ageOfBursts.map({ age <= $0 }) ?? true {
-            if let before, isPause(from: before, to: row) { return .burst }
-            if let after, isPause(from: row, to: after) { return .burst }
+        // Both ends of a pause go together, by the age of the later one: without the other, neither shows the pause.
+        if let before, isPause(from: before, to: row), policy.keepsBursts(ofAge: age) { return .burst }
+        if let after, isPause(from: row, to: after), policy.keepsBursts(ofAge: circumstances.age(of: after)) {
+            return .burst
         }
-        if let after {
-            if circumstances.unknown.contains(after.id) { return .deletedFile }
-            let place = HistoryPlace(sequence: Int64(clamping: after.sequence), seconds: after.time.seconds)
-            let least = policy.width(atAge: age) ?? policy.tiers.last?.age ?? 0
-            if let lifetime = circumstances.lifetimes[place], lifetime > Int64(clamping: least) { return .deletedFile }
-        }
+        let least = policy.width(atAge: age) ?? policy.tiers.last?.age ?? 0
+        if let lifetime = circumstances.lifetimes[row.id], lifetime > least { return .deletedFile }
         return nil
     }
 

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Capturing
 internal import FileIO
 internal import Glibc
 internal import Roots
@@ -20,6 +21,10 @@ struct FileJob: Sendable {
     let isNew: Bool
     /// The kind of action that it counts as.
     let kind: RestoreAction.Kind
+    /// The present file, if it is one with a single name.
+    ///
+    /// Its content is in the snapshot before the restore, so it may be overwritten in place.
+    var present: Entry?
 }
 
 /// Writes files; safe to use from several threads.
@@ -58,6 +63,31 @@ struct FileRestorer: Sendable {
         let count = try write(job.entry, to: temporary.file, job.path)
         metadata.apply(job.entry, to: temporary.file, path: job.path)
         try temporary.rename(to: job.name)
+        return count
+    }
+
+    /// Overwrites the present file: the disk has no room for two copies.
+    ///
+    /// If the new content does not fit either, the present content is written again.
+    ///
+    /// - Returns: the bytes of content written; nil if the file must not be overwritten, and is unchanged.
+    func overwrite(_ job: FileJob, _ metadata: inout MetadataWriter) throws -> UInt64? {
+        guard let present = job.present else { return nil }
+        let path = FilePath(job.path)
+        let file = try job.directory.descriptor.open(job.name, O_RDWR | O_NOFOLLOW, path: job.path)
+        let status = try FileStatus.read(file, path: job.path)
+        guard status.kind == .file, present.isCurrent(status) else { return nil }
+        let count: UInt64
+        do {
+            try file.truncate(to: 0, path: path)
+            count = try write(job.entry, to: file, job.path)
+        } catch {
+            try file.truncate(to: 0, path: path)
+            _ = try FileRestorer(store: store, progress: nil, interruption: nil).write(present, to: file, job.path)
+            metadata.apply(present, to: file, path: job.path)
+            throw error
+        }
+        metadata.apply(job.entry, to: file, path: job.path)
         return count
     }
 

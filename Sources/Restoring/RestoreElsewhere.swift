@@ -12,22 +12,27 @@ package import SystemPackage
 package struct RestoreElsewhere {
     let source: RestoreSource
     let target: FilePath
+    /// Whether the target is the new name of the restored object, which is not a directory.
+    let isFile: Bool
     let interruption: RestoreInterruption?
     let progress: OperationProgress?
     let onAction: (@Sendable (RestoreAction) -> Void)?
 
     package init(
-        _ source: RestoreSource, to target: FilePath, interruption: RestoreInterruption?, progress: OperationProgress?,
+        _ source: RestoreSource, to target: FilePath, isFile: Bool, interruption: RestoreInterruption?,
+        progress: OperationProgress?,
         onAction: (@Sendable (RestoreAction) -> Void)?
     ) {
         self.source = source
         self.target = target
+        self.isFile = isFile
         self.interruption = interruption
         self.progress = progress
         self.onAction = onAction
     }
 
     package func run() throws -> RestoreResult {
+        if isFile { return try writeFile() }
         let place = try RestoreTarget.open(target, marker: "\(marker) \(source.path)\n")
         let root = place.root
         let writer = RestoreWriter(
@@ -73,6 +78,33 @@ package struct RestoreElsewhere {
             onAction?(action)
             result.count(action.kind, bytes: action.bytes)
         }
+        return result
+    }
+
+    /// Restores one object, which is not a directory, to the new path `target`.
+    private func writeFile() throws -> RestoreResult {
+        guard var wanted = try source.entry(), let name = target.bytes.split(separator: UInt8(ascii: "/")).last else {
+            return try plan()
+        }
+        let directory = target.removingLastComponent()
+        let parent = directory.isEmpty ? FilePath(".") : directory
+        try Directory.create(parent, permissions: 0o777, durable: false)
+        let root = try RootDirectory.open(parent)
+        wanted.path = RelativePath(unchecked: Array(name))
+        if try FileStatus.read(wanted.path, beneath: root.directory.descriptor) != nil {
+            throw ArchiverError(.targetNotEmpty, "\(target) exists", remedy: "choose another name", path: target)
+        }
+        let writer = RestoreWriter(
+            root, from: source.store, owners: try source.owners(), links: LinkGroups { [:] }, isMarked: false,
+            crossesMounts: true, interruption: interruption, wantedDirectory: { _ in nil }, progress: progress)
+        try writer.run {
+            let step = RestoreStep(path: wanted.path, present: nil, wanted: wanted)
+            if let action = step.action { onAction?(action) }
+            try writer.apply(step)
+        }
+        var result = writer.result
+        result.destination = target
+        result.path = source.path
         return result
     }
 

@@ -13,24 +13,41 @@ public struct RestoreOptions: Sendable {
     ///
     /// The content of a directory is restored into the target itself; anything else gets its own name in it.
     public var target: FilePath?
+    /// Whether the target is a new name for the restored object, which is not a directory.
+    public var targetIsFile: Bool
     /// The root to restore, which the snapshot must belong to; only for a restore in place.
     ///
     /// nil means the snapshot's own root, which must be on this machine.
     public var root: FilePath?
+    /// Whether directories in which version control systems keep their history (`.git`, `.hg`, `.jj`) are not touched.
+    public var leavesRepositories: Bool
     /// Whether only to report what the restore would do.
     public var isDryRun: Bool
     /// Ends the restore early.
     public var interruption: RestoreInterruption?
 
     public init(
-        path: RelativePath = .root, target: FilePath? = nil, root: FilePath? = nil, isDryRun: Bool = false,
-        interruption: RestoreInterruption? = nil
+        path: RelativePath = .root, target: FilePath? = nil, targetIsFile: Bool = false, root: FilePath? = nil,
+        isDryRun: Bool = false, leavesRepositories: Bool = false, interruption: RestoreInterruption? = nil
     ) {
         self.path = path
         self.target = target
+        self.targetIsFile = targetIsFile
         self.root = root
         self.isDryRun = isDryRun
+        self.leavesRepositories = leavesRepositories
         self.interruption = interruption
+    }
+}
+
+/// A path, and the snapshot that has its wanted state.
+public struct WantedPath: Sendable, Hashable {
+    public let path: RelativePath
+    public let snapshot: ListedSnapshot
+
+    public init(_ path: RelativePath, in snapshot: ListedSnapshot) {
+        self.path = path
+        self.snapshot = snapshot
     }
 }
 
@@ -66,6 +83,8 @@ public struct RestoreResult: Sendable {
     public package(set) var skipped = 0
     /// Paths not touched because they are excluded from snapshots.
     public package(set) var excluded = 0
+    /// Paths not touched because they belong to repositories of version control systems.
+    public package(set) var repositories = 0
     /// Bytes of content written.
     public package(set) var bytesWritten: UInt64 = 0
     /// Paths that could not be restored, including those below a failed directory.
@@ -113,6 +132,33 @@ public struct RestoreResult: Sendable {
         case .delete: deleted += 1
         }
         bytesWritten = bytesWritten.addingSaturating(bytes)
+    }
+
+    /// Adds the result of another part of the same restore.
+    mutating func add(_ other: RestoreResult) {
+        created += other.created
+        replaced += other.replaced
+        metadata += other.metadata
+        deleted += other.deleted
+        skipped += other.skipped
+        bytesWritten = bytesWritten.addingSaturating(other.bytesWritten)
+        failed += other.failed
+        problems += other.problems.prefix(
+            RestoreResult.warningsLimit - min(problems.count, RestoreResult.warningsLimit))
+        problemCount += other.problemCount
+        hasDamage = hasDamage || other.hasDamage
+        isWorthRepeating = isWorthRepeating || other.isWorthRepeating
+        isInterrupted = isInterrupted || other.isInterrupted
+        warnings += other.warnings.prefix(
+            RestoreResult.warningsLimit - min(warnings.count, RestoreResult.warningsLimit))
+        warningCount += other.warningCount
+    }
+
+    /// Adds the paths that a part of the restore leaves alone.
+    mutating func add(_ leftAlone: LeftAlone) {
+        excluded += leftAlone.excluded
+        repositories += leftAlone.repositories
+        for remark in leftAlone.remarks { warn(remark) }
     }
 
     private static let warningsLimit = 1000

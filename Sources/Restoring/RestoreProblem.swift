@@ -29,7 +29,11 @@ public struct RestoreProblem: Error, Sendable, Hashable {
     }
 
     /// The problem of `path` that `error` describes; nil if the error affects the whole restore.
-    package init?(_ path: RelativePath, _ error: any Error, isOfDirectory: Bool = false) {
+    ///
+    /// - Parameter isFullDiskOfPath: whether a full disk affects the path only, because others may need no more room.
+    package init?(
+        _ path: RelativePath, _ error: any Error, isOfDirectory: Bool = false, isFullDiskOfPath: Bool = false
+    ) {
         switch error {
         case let problem as RestoreProblem:
             self = problem
@@ -37,7 +41,8 @@ public struct RestoreProblem: Error, Sendable, Hashable {
             self.init(
                 path, "\(path) cannot be restored: \(error.message)", remedy: error.remedy, isDamage: true,
                 isOfDirectory: isOfDirectory)
-        case let error as FileError where !RestoreProblem.concernsAll(error.code):
+        case let error as FileError
+        where !RestoreProblem.concernsAll(error.code) || isFullDiskOfPath && error.code.meansFullDisk:
             self.init(
                 path, error.description, remedy: RestoreProblem.remedy(error.code), isOfDirectory: isOfDirectory)
         default:
@@ -50,7 +55,7 @@ public struct RestoreProblem: Error, Sendable, Hashable {
 
     /// Whether the next path would fail in the same way.
     private static func concernsAll(_ code: Errno) -> Bool {
-        [.noSpace, .diskQuotaExceeded, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(code)
+        code.meansFullDisk || [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(code)
     }
 
     private static func remedy(_ code: Errno) -> String {
@@ -58,6 +63,7 @@ public struct RestoreProblem: Error, Sendable, Hashable {
         case .notPermitted:
             "remove its protection ('lsattr' shows it, 'chattr -ia' removes it) or run as its owner, and restore again"
         case .permissionDenied: "restore again as a user who is allowed to change it"
+        case .noSpace, .diskQuotaExceeded: "free space on its disk, and restore again"
         case .readOnlyFileSystem: "mount that file system writable, and restore again"
         case .resourceBusy: "unmount it, or end the program that uses it, and restore again"
         case .textFileBusy: "end the program that runs it, and restore again"
@@ -69,4 +75,9 @@ public struct RestoreProblem: Error, Sendable, Hashable {
         default: "fix the cause, and restore again"
         }
     }
+}
+
+extension Errno {
+    /// Whether the disk, or the user's share of it, has no room left.
+    var meansFullDisk: Bool { self == .noSpace || self == .diskQuotaExceeded }
 }

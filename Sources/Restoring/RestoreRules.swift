@@ -1,118 +1,232 @@
-// Decides which paths a restore does not touch: once, before its first change, and by the same rules for a dry run.
+// Decides which paths a restore in place leaves alone: once, before its first change, and by the same rules for a dry
+// run.
 
 package import ArchiveFormat
 internal import ArchiveStorage
 internal import Capturing
 internal import Exclusions
 internal import FileIO
+internal import FileWatching
+internal import Glibc
 internal import Roots
 internal import SnapshotTree
 
 /// The operation that a restore reverses.
 package struct ReversedOperation {
-    /// The tree of the snapshot that it restored; nil if unknown.
+    /// The tree of the snapshot that it restored, or of the state after it; nil if unknown.
     let tree: ChunkID?
 
     package init(tree: ChunkID?) { self.tree = tree }
 }
 
-/// The rules of one restore in place.
+/// The paths that one part of a restore leaves alone.
+struct LeftAlone {
+    fileprivate var paths: Set<RelativePath> = []
+    /// The directories above the paths.
+    private var holders: Set<RelativePath> = []
+    /// How many are excluded from snapshots.
+    fileprivate(set) var excluded = 0
+    /// How many belong to repositories.
+    fileprivate(set) var repositories = 0
+    /// What to say about them, each a sentence.
+    fileprivate(set) var remarks: [String] = []
+
+    /// Whether not to apply `step`: a directory that holds something left alone is not removed.
+    func contains(_ step: RestoreStep) -> Bool {
+        paths.contains(step.path) || step.wanted == nil && holders.contains(step.path)
+    }
+
+    fileprivate mutating func add(_ path: RelativePath) {
+        paths.insert(path)
+        var holder = path.parent
+        while let directory = holder, holders.insert(directory).inserted { holder = directory.parent }
+    }
+}
+
+/// The rules of one part of a restore in place.
 ///
-/// A path that was excluded from the wanted snapshot may have existed, so it is not removed. A path that today's rules
-/// exclude is not restored, unless the user names it. Ignore files that the restore changes count in their restored
-/// state: otherwise the same restore would find more to do when it is run again.
+/// A path is excluded if the present rules exclude it, or those of the wanted snapshot. Nobody knows what it was then,
+/// or it is in no snapshot now, so a restore neither reads nor changes it, unless the user names it. For the same
+/// reason a restore changes no ignore file if existing paths would no longer be excluded: the next capture would store
+/// them, and the same restore would then remove them.
 struct RestoreRules {
-    /// Today's exclusions in the directory of the part; nil if that directory itself is excluded.
-    private let outer: DirectoryScope?
     private let part: RelativePath
     /// Whether the part itself is excluded, so that it is restored only because the user named it.
-    let isPartLeftOut: Bool
-    /// The operation to reverse, if any: everything that it changed is restored, regardless of the rules.
+    let isNamed: Bool
     private let reversed: ReversedOperation?
-    private let brought: Tree<StoredNodes>?
+    private let leavesRepositories: Bool
+    /// The present exclusions.
+    private let present: DirectoryScopes
     /// The exclusions of the wanted snapshot.
     private let wanted: SnapshotScopes
-    /// Today's exclusions, with the ignore files of the wanted snapshot.
+    /// The root's present rules, with the ignore files of the wanted snapshot.
     private let later: SnapshotScopes
+    /// Paths that the wanted snapshot could not read.
+    private let unread: [RelativePath]
+    private let source: RestoreSource
     private let rules: ExclusionRules
     private let root: RootDirectory
 
     /// - Parameters:
-    ///   - rules: today's exclusions.
+    ///   - snapshot: the snapshot of `source`.
+    ///   - rules: the root's exclusions.
     ///   - reversed: the operation to reverse, if any.
     init(
-        _ snapshot: ListedSnapshot, part: RelativePath, isDirectory: Bool, in root: RootDirectory,
-        _ rules: ExclusionRules, _ reversed: ReversedOperation?, _ nodes: StoredNodes
+        _ source: RestoreSource, _ snapshot: ListedSnapshot, in root: RootDirectory,
+        _ rules: ExclusionRules, _ reversed: ReversedOperation?, leavesRepositories: Bool
     ) throws {
+        let (part, nodes) = (source.path, source.nodes)
+        let recorded = try nodes.store.snapshot(snapshot.id)
+        let isDirectory = try source.entry()?.kind == .directory
         self.root = root
         self.rules = rules
         self.part = part
         self.reversed = reversed
-        brought = reversed?.tree.map { Tree($0, in: nodes) }
-        wanted = SnapshotScopes(snapshot.tree, try nodes.store.snapshot(snapshot.id).exclusions, in: nodes)
+        self.leavesRepositories = leavesRepositories
+        self.source = source
+        present = DirectoryScopes(root, rules)
+        wanted = SnapshotScopes(snapshot.tree, recorded.exclusions, in: nodes)
         later = SnapshotScopes(snapshot.tree, rules, in: nodes)
-        outer = try RestoreRules.scope(of: part.parent, in: root, rules)
-        isPartLeftOut = part.isRoot ? false : outer?.excludes(part, isDirectory: isDirectory) ?? true
+        unread = recorded.problems.filter { $0.reason == .unreadable }.map(\.path)
+        isNamed =
+            try !part.isRoot
+            && (RestoreRules.excludes(part, isDirectory: isDirectory, present)
+                || wanted.excludes(part, isDirectory: isDirectory))
     }
 
-    /// The exclusions in `directory`, or those that apply to the root if it is nil.
+    /// Decides which of the steps are left alone.
     ///
-    /// - Returns: nil if the directory itself is excluded.
-    private static func scope(
-        of directory: RelativePath?, in root: RootDirectory, _ rules: ExclusionRules
-    ) throws(FileError) -> DirectoryScope? {
-        guard let directory else { return DirectoryScope(rules) }
-        do throws(FileError) {
-            return try DirectoryScopes(root, rules).scope(of: directory)
-        } catch {
-            guard error.meansAbsence else { throw error }
-            return DirectoryScope(rules)
+    /// - Parameter forEachStep: calls its argument with each step, in walk order.
+    func leftAlone(_ forEachStep: ((RestoreStep) throws -> Void) throws -> Void) throws -> LeftAlone {
+        var found = LeftAlone()
+        var deciding: [RelativePath] = []
+        var mounts = MountPoints(root, part: part, crossesMounts: rules.crossesMounts)
+        var repositories = Repositories(root, source)
+        let isInRepository = try repositories.contain(part, isDirectory: true)
+        var restored = 0
+        try forEachStep { step in
+            guard let kind = (step.wanted ?? step.present)?.kind else { return }
+            if try mounts.exempt(step) { return found.add(step.path) }
+            if !isInRepository, try repositories.contain(step.path, isDirectory: kind == .directory) {
+                if !leavesRepositories {
+                    restored += 1
+                } else {
+                    found.repositories += 1
+                    return found.add(step.path)
+                }
+            }
+            if try isExcluded(step) {
+                found.excluded += 1
+                return found.add(step.path)
+            }
+            if wasUnread(step) { return found.add(step.path) }
+            if let directory = try directoryDecided(by: step), deciding.last != directory { deciding.append(directory) }
         }
+        if reversed != nil {
+            for path in unread where part.contains(path) || path.contains(part) {
+                found.remarks.append("\(path) could not be read before the operation, so it was left as it is")
+            }
+        }
+        if restored > 0, reversed == nil {
+            found.remarks.append(
+                "the restored paths include \(restored) of repositories such as .git: the log then shows no later commits"
+            )
+        }
+        try keepIgnoreFiles(in: deciding, &found)
+        return found
     }
 
-    /// Whether not to apply `step`.
-    func leavesAlone(_ step: RestoreStep) throws -> Bool {
+    // MARK: Excluded paths
+
+    private func isExcluded(_ step: RestoreStep) throws -> Bool {
         switch (step.present, step.wanted) {
         case (let present?, nil):
-            // A path that the reversed operation restored is removed again.
-            return try wanted.excludes(present) && brought?.entry(at: present.path) == nil
+            return try !isNamed && wanted.excludes(present)
         case (nil, let new?):
             if new.kind == .file, TemporaryFile.isTemporaryName(new.path.name) { return true }
-            if reversed != nil || isPartLeftOut { return false }
-            if leavesOut(new) { return true }
-            // If its place is free, it is restored, although the next capture will exclude it.
-            guard try later.excludes(new) else { return false }
-            return try FileStatus.read(new.path, beneath: root.directory.descriptor) != nil
+            return try !isNamed && isExcludedNow(new)
         default:
             return false
         }
     }
 
-    /// Whether today's rules exclude `entry`, without the ignore files in the part.
-    private func leavesOut(_ entry: Entry) -> Bool {
-        guard let outer else { return false }
-        var path = part
-        for component in part.suffix(of: entry.path)?.components ?? [] {
-            path = path.appending(component)
-            let isDirectory = path != entry.path || entry.kind == .directory
-            if outer.excludes(path, isDirectory: isDirectory) { return true }
-        }
-        return false
+    /// Whether the present rules exclude the wanted `entry`, or the object in its place.
+    private func isExcludedNow(_ entry: Entry) throws -> Bool {
+        let scope = try entry.path.parent.map { try present.nearestScope(of: $0) } ?? DirectoryScope(rules)
+        let isExcluded =
+            scope?.excludes(entry.path, isDirectory: entry.kind == .directory) ?? true
+            || entry.kind == .file && rules.excludes(fileOfSize: entry.size)
+        // An undo brings back what its operation removed, even if it is excluded by now.
+        if isExcluded, reversed == nil { return true }
+        guard isExcluded || scope?.isTrivial == false || rules.largerThan != nil,
+            let status = try FileStatus.read(entry.path, beneath: root.directory.descriptor)
+        else { return false }
+        return isExcluded || scope?.excludes(entry.path, status) ?? true
     }
 
-    /// The paths to capture before the restore although the present rules exclude them.
-    ///
-    /// - Parameter directories: the directories in which the restore changes ignore files.
-    func foreseen(_ directories: Set<RelativePath>) throws -> ForeseenRules? {
-        var foreseen = ForeseenRules(named: isPartLeftOut ? part : nil)
-        for directory in directories where part.contains(directory) {
-            foreseen.own[directory] = try later.ownRules(of: directory)
-        }
-        return foreseen.named == nil && foreseen.own.isEmpty ? nil : foreseen
+    private static func excludes(
+        _ path: RelativePath, isDirectory: Bool, _ scopes: DirectoryScopes
+    ) throws -> Bool {
+        guard let parent = path.parent, let scope = try scopes.nearestScope(of: parent) else { return true }
+        return scope.excludes(path, isDirectory: isDirectory)
     }
 
-    /// The directory whose exclusions `step` changes; nil if there is none.
-    func directoryDecided(by step: RestoreStep) -> RelativePath? {
-        DirectoryRules.decides(step.path.name, rules) ? step.path.parent : nil
+    /// Whether the state before the reversed operation is unknown at the path of `step`.
+    private func wasUnread(_ step: RestoreStep) -> Bool {
+        guard reversed != nil else { return false }
+        return unread.contains { path in
+            // The status of a directory is known even if its content is not.
+            path.contains(step.path) && (path != step.path || (step.wanted ?? step.present)?.kind != .directory)
+        }
+    }
+
+    // MARK: Ignore files
+
+    /// The directory whose exclusions `step` changes; nil if there is none, or the user asks for that change.
+    private func directoryDecided(by step: RestoreStep) throws -> RelativePath? {
+        guard DirectoryRules.decides(step.path.name, rules), step.path != part, !isNamed else { return nil }
+        guard let reversed else { return step.path.parent }
+        // An undo takes back the changes of its operation, also those of ignore files.
+        guard let tree = reversed.tree else { return nil }
+        let (before, after) = (step.wanted, try Tree(tree, in: source.nodes).entry(at: step.path))
+        if let before, let after { return after.hasSameState(as: before) ? step.path.parent : nil }
+        return before == nil && after == nil ? step.path.parent : nil
+    }
+
+    /// Adds the ignore files that hide existing paths which the wanted ones would not hide, and counts those paths.
+    private func keepIgnoreFiles(in directories: [RelativePath], _ found: inout LeftAlone) throws {
+        var own: [RelativePath: DirectoryRules] = [:]
+        for directory in directories where own[directory] == nil {
+            own[directory] = try later.ownRules(of: directory)
+            let hidden = try hidden(only: own, below: directory)
+            guard let first = hidden.first else { continue }
+            own[directory] = nil
+            found.excluded += hidden.count { !found.paths.contains($0) }
+            for name in DirectoryRules.decidingNames(rules) { found.add(directory.appending(name)) }
+            let others = hidden.count > 1 ? " and \(hidden.count - 1) more" : ""
+            let place = directory.isRoot ? "" : " in \(directory)"
+            found.remarks.append(
+                "the ignore files\(place) were left as they are: with those of the wanted state, "
+                    + "\(first)\(others) would no longer be excluded; to restore an ignore file, name it")
+        }
+    }
+
+    /// The existing paths below `directory` that are excluded now, and would not be if directories had the rules `own`.
+    private func hidden(
+        only own: [RelativePath: DirectoryRules], below directory: RelativePath
+    ) throws -> [RelativePath] {
+        var hidden: [RelativePath] = []
+        let archive = try FileStatus.read(
+            CName(), in: Descriptor.open(source.store.layout.directory, O_RDONLY | O_DIRECTORY))
+        var walk = TreeWalk(
+            root, base: nil, isHidden: { status in archive.map { status.isSameObject(as: $0) } ?? false },
+            rules: rules, foreseen: ForeseenRules(own: own), removesExcluded: false, progress: nil
+        ) { item in
+            guard case .suspect(let found) = item, let parent = found.path.parent else { return }
+            let scope = try present.nearestScope(of: parent)
+            if scope?.excludes(found.path, found.status) ?? true { hidden.append(found.path) }
+        }
+        try walk.walk([.subtree(directory)])
+        return hidden
     }
 }

@@ -17,11 +17,18 @@ package struct RestoreSource {
 
     package var store: ArchiveStore { nodes.store }
 
-    package init(_ snapshot: ListedSnapshot?, at path: RelativePath, in nodes: StoredNodes) {
+    /// - Throws: `StorageError` with the code `damaged` if the snapshot's root is not a directory, as in a forged archive.
+    package init(_ snapshot: ListedSnapshot?, at path: RelativePath, in nodes: StoredNodes) throws(StorageError) {
         self.nodes = nodes
         self.snapshot = snapshot
         self.path = path
         tree = snapshot.map { Tree($0.tree, in: nodes) }
+        // A damaged tree is restored as far as it can be read.
+        guard let snapshot, let root = try? tree?.entry(at: .root), root.kind != .directory else { return }
+        throw StorageError(
+            .damaged, nodes.store.layout.directory,
+            "snapshot \(snapshot.id.short) cannot be restored: its root is not a directory",
+            remedy: "use another snapshot; 'archiver check' shows which are good")
     }
 
     /// Returns the wanted entry at the part's own path; nil if there is none.
@@ -38,6 +45,22 @@ package struct RestoreSource {
     /// Calls `body` with all entries of the snapshot, also outside of the part.
     func forEachEntryAnywhere(_ body: (Entry) throws -> Void) throws {
         try tree?.forEachEntry(at: .root, body)
+    }
+
+    /// `sources` in walk order, without parts of others.
+    ///
+    /// A path below another one stays if its wanted state is in another snapshot.
+    static func distinct(_ sources: [RestoreSource]) -> [RestoreSource] {
+        var distinct: [RestoreSource] = []
+        // In walk order a directory comes before everything in it.
+        var above: [RestoreSource] = []
+        for source in sources.sorted(by: { $0.path < $1.path }) {
+            while let last = above.last, !last.path.contains(source.path) { above.removeLast() }
+            if above.contains(where: { $0.snapshot?.id == source.snapshot?.id }) { continue }
+            distinct.append(source)
+            above.append(source)
+        }
+        return distinct
     }
 
     func owners() throws -> OwnerMapping {

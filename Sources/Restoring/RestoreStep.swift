@@ -11,6 +11,17 @@ package struct RestoreStep: Sendable {
     /// The wanted entry; nil to remove the path.
     package let wanted: Entry?
 
+    /// Whether a wanted socket is not created: the program that listens on it does that.
+    let omitsSocket: Bool
+
+    /// - Parameter wanted: a socket that is not there already counts as nothing.
+    init(path: RelativePath, present: Entry?, wanted: Entry?) {
+        self.path = path
+        self.present = present
+        omitsSocket = wanted?.kind == .socket && present?.kind != .socket
+        self.wanted = omitsSocket ? nil : wanted
+    }
+
     /// Whether the present object can stay and only needs other metadata.
     var isMetadataOnly: Bool {
         guard let present, let wanted, present.kind == wanted.kind, present.linkGroup == wanted.linkGroup else {

@@ -34,6 +34,8 @@ package final class RestoreWriter {
     private(set) var result: RestoreResult
     private var batch: [Work] = []
     private var batchBytes: UInt64 = 0
+    /// Files for which the disk had no room; they are tried again when everything else is done.
+    private var unfit: [FileJob] = []
     private lazy var pipeline = makePipeline()
 
     /// Work that is done later, in order.
@@ -49,6 +51,7 @@ package final class RestoreWriter {
         var metadata: MetadataWriter
         var files: [(kind: RestoreAction.Kind, bytes: UInt64)] = []
         var problems: [RestoreProblem] = []
+        var unfit: [FileJob] = []
         var isInterrupted = false
     }
 
@@ -98,6 +101,9 @@ package final class RestoreWriter {
 
     /// Applies the next step.
     package func apply(_ step: RestoreStep) throws {
+        if step.omitsSocket {
+            result.warn("the socket \(step.path) was not restored: the program that listens on it creates it again")
+        }
         guard let action = step.action else { return }
         if interruption?.isAsked == true { throw RestoreInterruption.Stop() }
         try announceChange()
@@ -112,17 +118,14 @@ package final class RestoreWriter {
         }
     }
 
-    /// Counts a step that is not applied because its path is excluded.
-    func leaveAlone(_ step: RestoreStep) {
-        result.excluded += 1
-    }
-
     /// Runs `body`; if it fails for `path` only, records the problem and continues.
     private func attempt(_ path: RelativePath, isOfDirectory: Bool = false, _ body: () throws -> Void) throws {
         do { try body() } catch is RestoreInterruption.Stop {
             result.isInterrupted = true
         } catch {
-            guard let problem = RestoreProblem(path, error, isOfDirectory: isOfDirectory) else { throw error }
+            let problem = RestoreProblem(
+                path, error, isOfDirectory: isOfDirectory, isFullDiskOfPath: !isMarked)
+            guard let problem else { throw error }
             fail(problem)
         }
     }
@@ -170,6 +173,9 @@ package final class RestoreWriter {
     private func finish() throws {
         while let finished = directories.pop() { try add(.finish(finished)) }
         try pipeline.finish(with: batch)
+        batch = []
+        for job in unfit where !result.isInterrupted { try attempt(job.path) { try retry(job) } }
+        unfit = []
         for problem in metadata.problems { fail(problem) }
         if metadata.foreignOwners > 0 {
             result.warn("the owner of \(metadata.foreignOwners) entries could not be set; restore as root to set it")
@@ -177,6 +183,26 @@ package final class RestoreWriter {
         for remark in metadata.remarks { result.warn(remark) }
         let unnamed = metadata.remarkCount - metadata.remarks.count
         if unnamed > 0 { result.warn("and \(unnamed) more of this kind") }
+    }
+
+    /// Writes a file that had no room before: again beside the present one, then over it.
+    private func retry(_ job: FileJob) throws {
+        defer {
+            // The directory was finished before.
+            let parent = job.path.parent ?? .root
+            if let wanted = try? wantedDirectory(parent) {
+                metadata.apply(wanted, to: job.directory.descriptor, path: parent)
+            }
+        }
+        do {
+            result.count(job.kind, bytes: try files.write(job, &metadata))
+        } catch let error as FileError where error.code.meansFullDisk {
+            guard let count = try files.overwrite(job, &metadata) else { throw error }
+            result.count(job.kind, bytes: count)
+            result.warn(
+                "\(job.path) was overwritten, because the disk has no room for two copies; its former content is in "
+                    + "the snapshot before the restore")
+        }
     }
 
     /// Whether the object at the path is still the one that the plan was made from.
@@ -192,7 +218,7 @@ package final class RestoreWriter {
 
     /// Applies the step now, or submits it to the pipeline.
     ///
-    /// - Returns: whether the caller must count it; otherwise it is counted elsewhere, or not at all (a socket).
+    /// - Returns: whether the caller must count it; otherwise it is counted elsewhere.
     private func change(_ step: RestoreStep, _ kind: RestoreAction.Kind) throws -> Bool {
         let path = step.path
         if path.isRoot {
@@ -223,7 +249,7 @@ package final class RestoreWriter {
         case (_, let wanted?):
             // Metadata would change under all names of a hard-linked file, so the file is rewritten.
             guard step.isMetadataOnly, step.present?.linkGroup == nil else {
-                return try create(wanted, at: path, name, in: parent, as: kind)
+                return try create(wanted, at: path, name, in: parent, as: kind, over: step.present)
             }
             metadata.apply(wanted, to: name, in: parent.descriptor, path: path)
         case (nil, nil):
@@ -245,7 +271,7 @@ package final class RestoreWriter {
             let parent = SharedDirectory(try root.directory.descriptor.open(beneath: path.parent ?? .root, flags))
             let name = CName(path.name)
             guard try removeDirectory(at: path, name, in: parent) else {
-                let text = "\(path) was not removed: it has content that is in no snapshot"
+                let text = "\(path) was not removed: it has content that is in no snapshot or was left alone"
                 guard replacement == nil else {
                     throw RestoreProblem(path, text, remedy: "move its content away, and restore again")
                 }
@@ -281,13 +307,15 @@ package final class RestoreWriter {
     private func makePipeline() -> OrderedPipeline<[Work], Written> {
         OrderedPipeline(
             width: RestoreWriter.width,
-            transform: { [files, owners] work in
+            transform: { [files, owners, isMarked] work in
                 var written = Written(work: work, metadata: MetadataWriter(owners, from: files.store))
                 for case .write(let job) in work {
                     do {
                         written.files.append((job.kind, try files.write(job, &written.metadata)))
                     } catch is RestoreInterruption.Stop {
                         written.isInterrupted = true
+                    } catch let error as FileError where error.code.meansFullDisk && !isMarked {
+                        written.unfit.append(job)
                     } catch {
                         guard let problem = RestoreProblem(job.path, error) else { throw error }
                         written.problems.append(problem)
@@ -299,6 +327,7 @@ package final class RestoreWriter {
                 metadata.add(written.metadata)
                 for file in written.files { result.count(file.kind, bytes: file.bytes) }
                 for problem in written.problems { fail(problem) }
+                unfit += written.unfit
                 if written.isInterrupted { result.isInterrupted = true }
                 for case .finish(let level) in written.work { try attempt(level.path) { try finish(level) } }
             })
@@ -318,11 +347,13 @@ package final class RestoreWriter {
 
     /// Creates an object that is not a directory.
     ///
-    /// - Parameter isGone: whether the object that it replaces was removed already.
-    /// - Returns: whether the caller must count it; otherwise it is counted here or later, or not at all (a socket).
+    /// - Parameters:
+    ///   - present: the object that it replaces.
+    ///   - isGone: whether the object that it replaces was removed already.
+    /// - Returns: whether the caller must count it; otherwise it is counted here or later.
     private func create(
         _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory, as kind: RestoreAction.Kind,
-        isGone: Bool = false
+        over present: Entry? = nil, isGone: Bool = false
     ) throws -> Bool {
         if let member = try links.member(of: entry), member != path {
             if try link(path, name, in: parent, to: member) { return true }
@@ -331,7 +362,10 @@ package final class RestoreWriter {
         }
         if entry.kind == .file {
             let isNew = isMarked && kind == .create && !isGone
-            let job = FileJob(entry: entry, path: path, directory: parent, name: name, isNew: isNew, kind: kind)
+            var job = FileJob(entry: entry, path: path, directory: parent, name: name, isNew: isNew, kind: kind)
+            if let present, present.kind == .file, present.linkGroup == nil, !present.isUnstable {
+                job.present = present
+            }
             // Further names of a file are linked immediately, so the file itself must exist.
             if entry.linkGroup == nil {
                 try add(.write(job))
@@ -339,11 +373,6 @@ package final class RestoreWriter {
             }
             result.count(kind, bytes: try files.write(job, &metadata))
             links.replace(by: path, of: entry)
-            return false
-        }
-        if entry.kind == .socket {
-            if kind == .replace, !isGone { try parent.descriptor.removeFile(name, path: FilePath(path)) }
-            result.warn("the socket \(path) was not restored: the program that listens on it creates it again")
             return false
         }
         try createSpecial(entry, at: path, name, in: parent)

@@ -53,7 +53,7 @@ package final class ScratchState {
             try Directory.removeTree(directory)
         }
         let restore = RestoreElsewhere(
-            RestoreSource(snapshot, at: .root, in: nodes), to: directory,
+            try RestoreSource(snapshot, at: .root, in: nodes), to: directory, isFile: false,
             interruption: interruption, progress: progress, onAction: nil)
         try checkCompleteness(of: restore.run(), snapshot)
         present = snapshot
@@ -105,7 +105,7 @@ package final class ScratchState {
         to root: RootDirectory, _ wanted: ListedSnapshot, _ progress: OperationProgress?,
         _ body: (RestoreWriter) throws -> Void
     ) throws -> Bool {
-        let source = RestoreSource(wanted, at: .root, in: nodes)
+        let source = try RestoreSource(wanted, at: .root, in: nodes)
         let writer = RestoreWriter(
             root, from: nodes.store, owners: try source.owners(), links: LinkGroups { [:] }, isMarked: false,
             crossesMounts: false, interruption: interruption, wantedDirectory: { try source.entry(at: $0) },

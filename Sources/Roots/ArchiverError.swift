@@ -50,10 +50,14 @@ public struct ArchiverError: Error, Sendable {
         case notPinned
         /// A snapshot or saved state has no label to remove.
         case noLabel
+        /// There is no such note.
+        case noSuchNote
         /// More would be forgotten than is plausible.
         case tooMuchToForget
         /// A root would have no snapshot left.
         case lastSnapshot
+        /// Two roots to be joined have snapshots of the same span of time.
+        case overlappingHistories
         /// A snapshot belongs to another root than the one to restore.
         case otherRoot
         /// The directory to restore into is not empty, or a file exists where one would be created.

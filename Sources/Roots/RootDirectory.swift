@@ -1,5 +1,6 @@
 // An open root: the directory to capture from and restore to.
 
+package import ArchiveFormat
 package import FileIO
 internal import Glibc
 package import SystemPackage
@@ -25,6 +26,12 @@ package struct RootDirectory: Sendable {
         } catch {
             throw failure(FileError(error.operation, path, error.code))
         }
+    }
+
+    /// A hash of the directory's identity, which it keeps when it is moved; nil if its file system does not tell.
+    package var identity: ChunkID? {
+        FileStatus.identity(of: directory.descriptor)
+            .map { ChunkID(hashing: Array("archiver directory\0".utf8) + $0) }
     }
 
     /// Opens the directory at `path` to capture it into the archive in `archive`.

@@ -85,9 +85,14 @@ public final class ArchiveTimeline: TimelineDataSource {
     public func prepare() throws { _ = try current() }
 
     /// Calls `body` with the moments of a short span, found by its start.
-    ///
-    /// If the clock was set back within the span, the moments after the first one beyond its end are left out.
     private func forEachMoment(from start: Timestamp, to end: Timestamp, _ body: (ListedSnapshot) -> Void) throws {
+        // If a clock was wrong, the moments of a span are not side by side.
+        guard try archive.isOrderedByTime(root) else {
+            return try archive.forEachSnapshot(SnapshotQuery(root: root, since: start, until: end)) {
+                body($0)
+                return true
+            }
+        }
         guard var last = try moment(at: start) else { return }
         if last.time >= start, last.time <= end { body(last) }
         while true {

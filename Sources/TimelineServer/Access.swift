@@ -55,6 +55,13 @@ final class Access: Sendable {
 
     func isSession(_ session: String) -> Bool { state.withLock { $0.sessions.contains(session) } }
 
+    /// Throws unless a request has an open session or, if accepted, reads with the ticket.
+    func check(_ request: Request, acceptsTicket: Bool) throws(Refusal) {
+        if let session = request.headers[.session], isSession(session) { return }
+        if acceptsTicket, request.method == .get, let query = try? Query(request), query["ticket"] == ticket { return }
+        throw Refusal(401, "noSession", "this page has no session", remedy: "run 'archiver browse' again")
+    }
+
     /// Sets the port of the server.
     func serve(port: Int) { state.withLock { $0.port = port } }
 
@@ -81,6 +88,8 @@ final class Access: Sendable {
 }
 
 /// Admits the requests of this server's own page, and adds the security headers to every response.
+///
+/// Only ``needsSession(_:_:)`` lists what is answered without a session. The routes check again (``SessionMiddleware``).
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = BasicRequestContext
 
@@ -112,26 +121,42 @@ struct AccessMiddleware: RouterMiddleware {
         base-uri 'none'; form-action 'none'; frame-ancestors 'none'
         """
 
+    /// Throws unless the request is for this server, at a plain path, and has a session if it needs one.
     private func check(_ request: Request) throws(Refusal) {
         let host = request.head.authority
-        guard access.isOwnHost(host, place) else {
+        // A second Host header is an ordinary field.
+        guard access.isOwnHost(host, place), request.headers[.host] == nil else {
             throw Refusal(421, "misdirected", "this is not the server of \(host ?? "that page")")
         }
-        let path = request.uri.path
-        guard path.hasPrefix("/api/") else {
-            guard request.method == .get || request.method == .head else {
-                throw Refusal(405, "method", "the page is read-only")
-            }
-            return
-        }
+        let path = try AccessMiddleware.plainPath(of: request)
         if request.method == .post { try checkOrigin(request, host ?? "") }
-        if path == "/api/1/session" { return }
-        if let session = request.headers[.session], access.isSession(session) { return }
-        let takesTickets = ["/api/1/content/", "/api/1/archive/", "/api/1/events"].contains { path.hasPrefix($0) }
-        if takesTickets, request.method == .get, let query = try? Query(request), query["ticket"] == access.ticket {
-            return
+        if AccessMiddleware.needsSession(request.method, path) { try access.check(request, acceptsTicket: true) }
+    }
+
+    /// Returns the path of a request; throws if a router or a browser could read it as another path.
+    private static func plainPath(of request: Request) throws(Refusal) -> String {
+        let target = request.head.path ?? ""
+        let path = String(target.prefix { $0 != "?" })
+        let names = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
+        let isPlain = names.allSatisfy { name in
+            let isDots = name.allSatisfy { $0 == UInt8(ascii: ".") }
+            return !isDots && name.allSatisfy { plainBytes.contains($0) }
         }
-        throw Refusal(401, "noSession", "this page has no session", remedy: "run 'archiver browse' again")
+        guard path == "/" || path.hasPrefix("/") && isPlain, path == request.uri.path else {
+            throw Refusal.bad("the path may have letters, digits, '-', '_' and '.', and no empty part")
+        }
+        return path
+    }
+
+    private static let plainBytes = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.".utf8)
+
+    /// Whether a request needs a session: all do, except those that open the page.
+    private static func needsSession(_ method: HTTPRequest.Method, _ path: String) -> Bool {
+        switch method {
+        case .get: path != "/" && PageFiles.all[String(path.dropFirst())] == nil
+        case .post: path != SessionRoutes.path
+        default: true
+        }
     }
 
     /// Rejects requests that another page may have sent.
@@ -145,7 +170,25 @@ struct AccessMiddleware: RouterMiddleware {
     }
 }
 
+/// Admits only requests with a session or, if `acceptsTicket`, reading requests with the ticket.
+///
+/// It belongs to a group of routes, so it does not depend on how the path of a request is written.
+struct SessionMiddleware: RouterMiddleware {
+    typealias Context = BasicRequestContext
+
+    let access: Access
+    let acceptsTicket: Bool
+
+    func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        try access.check(request, acceptsTicket: acceptsTicket)
+        return try await next(request, context)
+    }
+}
+
 extension HTTPField.Name {
+    static let host = literal("Host")
     static let session = literal("X-Archiver-Session")
     static let secFetchSite = literal("Sec-Fetch-Site")
     static let crossOriginResourcePolicy = literal("Cross-Origin-Resource-Policy")

@@ -14,10 +14,16 @@ struct RestorePlan: Sendable {
     let snapshot: ListedSnapshot
     let paths: [RelativePath]
     let actions: [RestoreAction]
+    /// How many paths are left alone because they are excluded from snapshots.
+    let excluded: Int
+    /// What else to know before the restore, each a sentence.
+    let remarks: [String]
     /// A digest of the plan and of the files that it affects; a different one means that the tree has changed.
     let digest: String
 
     private static let pathLimit = 1000
+
+    var wanted: [WantedPath] { paths.map { WantedPath($0, in: snapshot) } }
 
     /// Plans a restore.
     init(_ snapshot: ListedSnapshot, _ paths: [RelativePath], in archive: Archive) throws {
@@ -29,11 +35,12 @@ struct RestorePlan: Sendable {
         self.paths = Array(Set(outermost)).sorted()
         self.snapshot = snapshot
         let found = Locked<[RestoreAction]>([])
-        for path in self.paths {
-            _ = try archive.restore(snapshot, RestoreOptions(path: path, isDryRun: true)) { action in
-                found.withLock { $0.append(action) }
-            }
+        let result = try archive.restore(
+            self.paths.map { WantedPath($0, in: snapshot) }, RestoreOptions(isDryRun: true)
+        ) { action in
+            found.withLock { $0.append(action) }
         }
+        (excluded, remarks) = (result.excluded, result.warnings)
         actions = found.withLock { $0 }
         var hash = SHA256()
         for action in actions {

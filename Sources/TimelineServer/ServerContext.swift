@@ -19,11 +19,16 @@ final class ServerContext: Sendable {
         (self.archive, self.options, self.access) = (archive, options, access)
     }
 
-    /// Computes an answer on a thread that may block.
+    /// Runs blocking work of an answer on a thread of its own, so that short answers never wait behind long ones.
+    func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await Blocking.runApart(for: "an answer", body)
+    }
+
+    /// Computes an answer on a thread of its own.
     func answer<Value: Encodable & Sendable>(
         _ body: @escaping @Sendable (ServerContext) throws -> Value
     ) async throws -> Response {
-        JSONAnswer.response(try await Blocking.run { try body(self) })
+        JSONAnswer.response(try await run { try body(self) })
     }
 
     /// Returns the root that the parameter `root` names.
@@ -50,7 +55,7 @@ final class ServerContext: Sendable {
     func prepare() async {
         guard let root = options.root else { return }
         // A request reports the error, if it persists.
-        try? await Blocking.run { [self] in try timeline(of: root).prepare() }
+        try? await run { [self] in try timeline(of: root).prepare() }
     }
 
     /// Returns the snapshot with this id or unique prefix of an id.
@@ -59,7 +64,7 @@ final class ServerContext: Sendable {
         return try archive.snapshot(SnapshotSelector(id))
     }
 
-    func pins() throws -> Set<ChunkID> { Set(try archive.pins().map(\.target)) }
+    func pins() throws(ArchiverError) -> Set<ChunkID> { Set(try archive.pins().map(\.target)) }
 
     func answer(_ snapshot: ListedSnapshot?) throws -> SnapshotAnswer? {
         try snapshot.map { SnapshotAnswer($0, try pins()) }

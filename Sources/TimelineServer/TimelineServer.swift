@@ -1,7 +1,9 @@
 // Serves the timeline of an archive as a web page, on the loopback interface or a UNIX socket.
 
 package import ArchiverKit
+internal import FileIO
 internal import Hummingbird
+internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 package import SystemPackage
@@ -21,6 +23,12 @@ package struct TimelineServerOptions: Sendable {
     package var isReadOnly = false
     /// The root that is shown first.
     package var root: ArchivedRoot?
+    /// How long a connection may take to send a request, or stay open without one.
+    var patience: TimeAmount = .seconds(10)
+    /// The most open connections, so that others wait; nil for a part of the files that the process may open.
+    var connectionLimit: Int?
+    /// For tests.
+    var searchHooks = SearchHooks()
 
     package init() {}
 }
@@ -29,7 +37,7 @@ package struct TimelineServerOptions: Sendable {
 package struct TimelineServer: Sendable {
     private let archive: Archive
     private let options: TimelineServerOptions
-    private let access: Access
+    let access: Access
 
     /// The longest body of a request, in bytes.
     static let bodyLimit = 256 << 10
@@ -46,24 +54,16 @@ package struct TimelineServer: Sendable {
     ///   session.
     /// - Throws: the system's error if it cannot be served.
     package func run(onReady: @escaping @Sendable (String) async -> Void) async throws {
-        let router = Router(context: BasicRequestContext.self)
-        router.add(middleware: AccessMiddleware(access: access, place: options.place))
-        PageRoutes().add(to: router)
         let context = ServerContext(archive, options, access)
-        let api = router.group("/api/1")
-        SessionRoutes(context: context).add(to: api)
-        HistoryRoutes(context: context).add(to: api)
-        TreeRoutes(context: context).add(to: api)
-        ContentRoutes(context: context).add(to: api)
-        TextRoutes(context: context).add(to: api)
-        SearchRoutes(context: context).add(to: api)
-        StateRoutes(context: context).add(to: api)
-        RestoreRoutes(context: context).add(to: api)
-        EventRoutes(context: context).add(to: api)
+        let router = Router(context: BasicRequestContext.self)
+        TimelineServer.addRoutes(to: router, context)
         var logger = Logger(label: "archiver.timeline")
         logger.logLevel = .critical
         let app = Application(
-            router: router, configuration: ApplicationConfiguration(address: address, serverName: nil),
+            router: router, server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: options.patience)),
+            configuration: ApplicationConfiguration(
+                address: address, serverName: nil,
+                availableConnectionsDelegate: MaximumAvailableConnections(connectionLimit, logger: logger)),
             onServerRunning: { [access, options] channel in
                 switch options.place {
                 case .socket(let path):
@@ -80,6 +80,33 @@ package struct TimelineServer: Sendable {
         async let prepared: Void = context.prepare()
         try await app.run()
         await prepared
+    }
+
+    /// Adds all routes and what guards them.
+    static func addRoutes(to router: some RouterMethods<BasicRequestContext>, _ context: ServerContext) {
+        _ = router.add(middleware: AccessMiddleware(access: context.access, place: context.options.place))
+        PageRoutes().add(to: router)
+        SessionRoutes(context: context).add(to: router.group("/api/1"))
+        func group(acceptsTicket: Bool) -> RouterGroup<BasicRequestContext> {
+            let check = SessionMiddleware(access: context.access, acceptsTicket: acceptsTicket)
+            return router.group("/api/1").add(middleware: check)
+        }
+        // Pictures and downloads are opened by their URLs, without headers.
+        ContentRoutes(context: context).add(to: group(acceptsTicket: true))
+        let api = group(acceptsTicket: false)
+        HistoryRoutes(context: context).add(to: api)
+        TreeRoutes(context: context).add(to: api)
+        TextRoutes(context: context).add(to: api)
+        SearchRoutes(context: context).add(to: api)
+        DeletedRoutes(context: context).add(to: api)
+        StateRoutes(context: context).add(to: api)
+        RestoreRoutes(context: context).add(to: api)
+        EventRoutes(context: context).add(to: api)
+    }
+
+    /// Reading the archive needs open files, too.
+    private var connectionLimit: Int {
+        options.connectionLimit ?? Int(min(max(CurrentProcess.raiseOpenFileLimit() / 4, 16), 512))
     }
 
     private var address: BindAddress {

@@ -111,9 +111,14 @@ final class RootCaptures: Sendable {
     /// Opens the root's directory.
     ///
     /// - Throws: `ArchiverError` with the code `noSuchDirectory` if the root was unmounted and only its empty mount point
-    ///   is left, which is not a new state of the root.
+    ///   is left, which is not a new state of the root; `otherRoot`, with the other path, if a link leads elsewhere.
     func openDirectory(of root: WatchedRoot) throws -> RootDirectory {
         let directory = try RootDirectory.open(root.path)
+        if directory.path != root.path {
+            throw ArchiverError(
+                .otherRoot, "\(root.path) leads to \(directory.path) now", remedy: "watch that directory",
+                path: directory.path)
+        }
         let known = identity.withLock { $0 }
         if let known, !known.isSameObject(as: directory.status), known.device != directory.status.device {
             let listed = try Descriptor.open(directory.path, O_RDONLY | O_DIRECTORY)

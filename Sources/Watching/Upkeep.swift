@@ -28,6 +28,7 @@ final class Upkeep: Sendable {
         /// What was reported last, so that it is not repeated.
         var reportedError: String?
         var reportedShort = false
+        var reportedAlmostShort = false
     }
 
     /// How often maintenance runs, and how long after the start it first does.
@@ -94,10 +95,13 @@ final class Upkeep: Sendable {
             let isShort = await measureRoom()
             // If the last run could not help, do not repeat it every time.
             if ContinuousClock.now >= due || isShort && !wasShort {
-                await maintain()
+                let result = await maintain()
                 due = ContinuousClock.now + Upkeep.interval / scale
+                // What the run left is known, so that the next shortage is noticed.
+                wasShort = result.map { $0.room.isShort && !($0.plan?.isContinued ?? false) } ?? isShort
+            } else {
+                wasShort = isShort
             }
-            wasShort = isShort
         }
     }
 
@@ -113,19 +117,25 @@ final class Upkeep: Sendable {
     }
 
     /// Runs maintenance once, unless a run is in progress.
-    private func maintain(isRoomOut: Bool = false) async {
+    ///
+    /// - Returns: nil if it failed or another run is in progress.
+    @discardableResult
+    private func maintain(isRoomOut: Bool = false) async -> MaintenanceResult? {
         let isFirst = state.withLock { state in
             if state.isRunning { return false }
             (state.isRunning, state.started) = (true, .now)
             return true
         }
-        guard isFirst else { return }
+        guard isFirst else { return nil }
         defer { state.withLock { $0.isRunning = false } }
         let run = { @Sendable () throws(ArchiverError) in try self.run(isRoomOut: isRoomOut) }
         do throws(ArchiverError) {
-            report(isRoomOut ? try await Blocking.run(run) : try await Blocking.runInBackground(run))
+            let result = isRoomOut ? try await Blocking.run(run) : try await Blocking.runInBackground(run)
+            report(result)
+            return result
         } catch {
             report(error)
+            return nil
         }
     }
 
@@ -134,9 +144,13 @@ final class Upkeep: Sendable {
         let archive = try service.archive.latest.reopened()
         var options = options
         options.isRoomOut = isRoomOut
-        options.willPrune = { [service] in service.archive.latest.store.releaseWriters() }
+        // The next captures begin new segments: otherwise they would take those that are to be freed.
+        options.willPrune = { [service] in try? service.archive.latest.store.retireSegments() }
         let waited = Atomic(0)
-        defer { service.archive.latest.store.closeRemovedSegments() }
+        defer {
+            service.archive.latest.store.continueSegments()
+            service.archive.latest.store.closeRemovedSegments()
+        }
         // When the disk is full, captures wait for this run: do not wait for them.
         return try archive.maintain(
             options, isCancelled: { isRoomOut ? self.hasEnded.load(ordering: .relaxed) : self.pause(waited) })
@@ -158,8 +172,13 @@ final class Upkeep: Sendable {
 
     private func report(_ result: MaintenanceResult) {
         let isNews = state.withLock { state in
-            defer { (state.reportedError, state.reportedShort) = (nil, result.room.isShort) }
-            return result.hasChanged || result.room.isShort && !state.reportedShort
+            let isAlmostShort = result.room.isAlmostShort
+            defer {
+                (state.reportedError, state.reportedShort) = (nil, result.isShort)
+                state.reportedAlmostShort = isAlmostShort
+            }
+            return result.hasChanged || result.isShort && !state.reportedShort
+                || isAlmostShort && !state.reportedAlmostShort
         }
         if isNews { service.report(.maintained(result)) }
     }

@@ -98,6 +98,8 @@ public final class WatchService: Sendable {
         case problems(root: FilePath, [Problem], count: Int)
         /// A large file changes constantly: from now on it is captured less often than the rest.
         case largeFile(root: FilePath, WatcherStatus.LargeFile)
+        /// The root continues the history of another one, or may be related to it.
+        case related(root: FilePath, RelatedRoot)
         /// A capture, an audit, or the recording of a gap failed; it will be retried.
         case error(root: FilePath, ArchiverError)
         /// Maintenance forgot snapshots, or freed space, or found too little room.
@@ -156,14 +158,17 @@ public final class WatchService: Sendable {
             try facing { try self.open() }
         }
         defer {
-            roots.withLock { $0 = [] }
-            for root in opened { root.releaseLock() }
+            let last = roots.withLock { roots in
+                defer { roots = [] }
+                return roots
+            }
+            for root in last { root.releaseLock() }
         }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let upkeep = options.maintenance.map { Upkeep(self, $0) }
                 self.upkeep.withLock { $0 = upkeep }
-                for root in opened { group.addTask { try await root.run() } }
+                for root in opened { group.addTask { try await self.run(root) } }
                 upkeep?.begin()
                 defer {
                     upkeep?.cancel()
@@ -242,8 +247,45 @@ public final class WatchService: Sendable {
         return results
     }
 
+    /// Watches a root, and goes on at the place where its path leads if it is moved.
+    private func run(_ root: WatchedRoot) async throws {
+        var root = root
+        while let place = try await root.run() {
+            let (former, now) = (root, Timestamp.now)
+            let next = try await Blocking.run { () throws(ArchiverError) in
+                try facing { try self.reopen(former, at: place, since: now) }
+            }
+            guard let next else { return }
+            root = next
+        }
+    }
+
+    /// Opens and locks the place where the path of a root leads now.
+    ///
+    /// - Returns: nil if it is being watched already.
+    private func reopen(_ former: WatchedRoot, at place: FilePath, since end: Timestamp) throws -> WatchedRoot? {
+        former.releaseLock()
+        let isWatched = roots.withLock { roots in
+            roots.removeAll { $0 === former }
+            return roots.contains { $0.path == place }
+        }
+        if isWatched {
+            report(.covered(root: former.path, by: place))
+            return nil
+        }
+        do {
+            let root = try open(place, former.watcher, lastWatched: end)
+            roots.withLock { $0.append(root) }
+            return root
+        } catch let error as ArchiverError where error.code == .locked {
+            report(.error(root: former.path, error))
+            report(.stopped(root: former.path))
+            return nil
+        }
+    }
+
     /// The exclusion rules of the root at `path`.
-    private func rules(of path: FilePath) throws -> ExclusionRules {
+    func rules(of path: FilePath) throws -> ExclusionRules {
         try options.exclusions ?? archive.latest.store.presentExclusions(ofRoot: path.bytes)
     }
 
@@ -253,16 +295,28 @@ public final class WatchService: Sendable {
         let roots = try WatchedPaths(paths, options, archive, rules: rules)
         for (inner, outer) in roots.covered { report(.covered(root: inner, by: outer)) }
         let watcher = try TreeWatcher.make(options.backend)
-        let layout = archive.store.layout
-        let opened = try roots.paths.map { path in
-            let lastWatched = try RootLock.lastWatched(path, in: layout)
-            let lock = try RootLock.watching(path, in: layout)
-            let settings = try archive.change(options.settings, ofRoot: path)
-            return try WatchedRoot(
-                self, path, try rules(of: path), settings, lock, lastWatched: lastWatched, watcher)
-        }
+        let opened = try roots.paths.map { try open($0, watcher) }
         self.roots.withLock { $0 = opened }
         return opened
+    }
+
+    /// Opens and locks the root at `path`; continues its history if it was moved there.
+    ///
+    /// - Parameter lastWatched: when its previous watcher was last active; nil for the time in its lock.
+    private func open(_ path: FilePath, _ watcher: TreeWatcher, lastWatched: Timestamp? = nil) throws -> WatchedRoot {
+        let archive = archive.latest
+        let layout = archive.store.layout
+        let former = try RootLock.lastWatched(path, in: layout)
+        let lock = try RootLock.watching(path, in: layout)
+        var related: RelatedRoot?
+        if let directory = try? RootDirectory.open(path) { related = try archive.continueHistory(of: directory) }
+        if let related { report(.related(root: path, related)) }
+        let atOldPath = try related.flatMap {
+            try $0.relation == .moved ? RootLock.lastWatched($0.root.path, in: layout) : nil
+        }
+        let settings = try archive.change(options.settings, ofRoot: path)
+        return try WatchedRoot(
+            self, path, try rules(of: path), settings, lock, lastWatched: lastWatched ?? former ?? atOldPath, watcher)
     }
 }
 
@@ -271,7 +325,7 @@ extension WatchService.Event {
     var isWarning: Bool {
         switch self {
         case .gap, .fallback, .unavailable, .problems, .error, .notMaintained: true
-        case .maintained(let result): result.room.isShort
+        case .maintained(let result): result.isShort
         default: false
         }
     }

@@ -22,6 +22,7 @@ final class WatchedRoot: Sendable {
     let journal = WatchJournal()
     let gaps: RootGaps
     let service: WatchService
+    let watcher: TreeWatcher
     /// The lock that keeps other processes from watching the root.
     private let lock: Locked<FileLock?>
     /// When the previous watcher was last active; nil if there was none.
@@ -59,6 +60,7 @@ final class WatchedRoot: Sendable {
     ) throws {
         self.service = service
         self.path = path
+        self.watcher = watcher
         gaps = RootGaps(of: path, service)
         conduct = Locked((rules, settings))
         largeFiles = LargeFiles(LargeFileRule(settings))
@@ -80,7 +82,9 @@ final class WatchedRoot: Sendable {
     // MARK: Running
 
     /// Watches until the service is stopped.
-    func run() async throws {
+    ///
+    /// - Returns: the directory to watch instead: the root was moved, and its path is a link to that place.
+    func run() async throws -> FilePath? {
         defer {
             armed.end()
             captured.end()
@@ -88,10 +92,19 @@ final class WatchedRoot: Sendable {
         }
         control.listen(for: self)
         defer { control.stopListening() }
-        guard let stats = try await arm() else { return service.report(.stopped(root: path)) }
+        guard let (stats, wasAwaited) = try await arm() else {
+            service.report(.stopped(root: path))
+            return nil
+        }
+        if wasAwaited { try await continueHistory() }
         armed.reach(1)
         if let lastWatched { await gaps.record(.downtime, from: lastWatched) }
-        let first = try await captureAll()
+        let first: CaptureResult
+        do throws(ArchiverError) { first = try await captureAll() } catch {
+            guard error.code == .otherRoot, let place = error.path else { throw error }
+            watch.stop()
+            return place
+        }
         journal.enter(.watching)
         service.report(
             .watching(
@@ -101,13 +114,14 @@ final class WatchedRoot: Sendable {
         reportProblems(first)
         if service.shouldStop { hasten() }
         audits.begin(on: self)
-        await captureChanges()
+        let place = await captureChanges()
         audits.end()
         let openGaps = await watch.status()?.openGaps ?? [:]
         watch.stop()
         await gaps.record(open: openGaps)
         touchLock()
-        service.report(.stopped(root: path))
+        if place == nil { service.report(.stopped(root: path)) }
+        return place
     }
 
     /// Releases the root's lock.
@@ -143,8 +157,8 @@ final class WatchedRoot: Sendable {
 
     /// Watches every directory of the root.
     ///
-    /// - Returns: nil if the service was stopped before the root appeared.
-    private func arm() async throws -> WatchStats? {
+    /// - Returns: also whether the root had to appear first; nil if the service was stopped before that.
+    private func arm() async throws -> (stats: WatchStats, wasAwaited: Bool)? {
         let isThere = (try? RootDirectory.open(path)) != nil
         if isThere || !service.options.waitsForRoots {
             service.report(.starting(root: path))
@@ -160,7 +174,7 @@ final class WatchedRoot: Sendable {
             isAwaited.store(false, ordering: .sequentiallyConsistent)
             journal.enter(.reading)
             if !isThere { service.report(.starting(root: path)) }
-            return stats
+            return (stats, !isThere)
         } catch {
             if service.shouldStop, error.code == .canceled { return nil }
             throw error
@@ -186,7 +200,8 @@ final class WatchedRoot: Sendable {
 
     // MARK: Capturing
 
-    private func captureChanges() async {
+    /// - Returns: the directory to watch instead, if the root was moved.
+    private func captureChanges() async -> FilePath? {
         var retry = firstRetry
         while !service.shouldStop, let batch = await watch.nextBatch() {
             switch await apply(batch) {
@@ -195,12 +210,30 @@ final class WatchedRoot: Sendable {
             case .failed:
                 await pause(retry)
                 retry = min(retry * 2, lastRetry)
+            case .moved(let place):
+                await readings.end()
+                return place
             }
         }
         await readings.end()
         // An earlier batch may lack the last changes; the batch after a flush has all of them.
-        guard service.shouldStop, await watch.flush() != nil, let last = await watch.nextBatch() else { return }
-        _ = await apply(last, isLast: true)
+        guard service.shouldStop, await watch.flush() != nil, let last = await watch.nextBatch() else { return nil }
+        if case .moved(let place) = await apply(last, isLast: true) { return place }
+        return nil
+    }
+
+    /// Continues the history of the root that has appeared, if it was moved.
+    private func continueHistory() async throws {
+        let archive = service.archive.latest
+        let rules = try await Blocking.run { [path, service] () throws(ArchiverError) in
+            try facing { () -> ExclusionRules? in
+                let directory = try RootDirectory.open(path)
+                guard let related = try archive.continueHistory(of: directory) else { return nil }
+                service.report(.related(root: path, related))
+                return related.relation == .moved ? try service.rules(of: path) : nil
+            }
+        }
+        if let rules { conduct.withLock { $0.rules = rules } }
     }
 
     /// The outcome of capturing a batch.
@@ -208,6 +241,8 @@ final class WatchedRoot: Sendable {
         case applied
         /// To be retried: immediately, as space was freed, or later.
         case roomMade, failed
+        /// The root's path is a link to this place now.
+        case moved(FilePath)
     }
 
     /// Captures the changes of a batch.
@@ -223,6 +258,7 @@ final class WatchedRoot: Sendable {
             } catch {
                 watch.markDirty(batch.ranges)
                 let error = ArchiverError(any: error)
+                if error.code == .otherRoot, let place = error.path { return .moved(place) }
                 // If the root disappears during a capture, the watcher reports it.
                 if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .applied }
                 service.record(error, of: path)

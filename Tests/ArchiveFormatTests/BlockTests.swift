@@ -184,9 +184,9 @@ struct BlockTests {
     func kindNumbers() {
         let kinds: [ChunkKind] = [
             .content, .node, .snapshot, .sliceList, .gap, .state, .operation, .forgotten, .rootNotice,
-            .droppedSegments, .label, .pin, .note, .policy, .unforgotten,
+            .droppedSegments, .label, .pin, .note, .policy, .unforgotten, .deletion,
         ]
-        #expect(kinds.map(\.rawValue) == Array(0...14))
+        #expect(kinds.map(\.rawValue) == Array(0...15))
     }
 
     @Test("no bytes crash the header decoder, and a decoded header encodes to the same bytes")

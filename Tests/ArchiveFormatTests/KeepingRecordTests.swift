@@ -1,4 +1,4 @@
-// Labels, pins, notes, policies and unforgotten records: their bytes, and the values that are refused.
+// Labels, pins, notes, policies, unforgotten records and deletions: their bytes, and the values that are refused.
 
 import ArchiveFormat
 import FileIO
@@ -29,6 +29,9 @@ struct KeepingRecordTests {
             NoteRecord(rootPath: [0x2f], host: "h", time: time, text: "a", snapshot: SnapshotID(target)).encoded()
                 == hex("a5 00 412f 01 6168 02 8105 03 6161 04" + id))
         #expect(
+            NoteRecord(removing: target, rootPath: [0x2f], time: time, machine: .unknown).encoded()
+                == hex("a3 00 412f 02 8105 06" + id))
+        #expect(
             PolicyRecord(time: time, tiers: [.init(width: 60, age: 3600), .init(width: 86_400, age: nil)]).encoded()
                 == hex("a2 03 8105 04 82 82 183c 190e10 81 1a00015180"))
         #expect(PolicyRecord(time: time).encoded() == hex("a1 03 8105"))
@@ -39,8 +42,14 @@ struct KeepingRecordTests {
             PolicyRecord(time: time, maxSize: 1, minFreeBytes: 0, minFreePercent: 100).encoded()
                 == hex("a4 03 8105 05 01 06 00 07 1864"))
         #expect(UnforgottenRecords(time: time, records: [target]).encoded() == hex("a2 00 8105 01 81" + id))
-        let kinds = [LabelRecord.kind, PinRecord.kind, NoteRecord.kind, PolicyRecord.kind, UnforgottenRecords.kind]
-        #expect(kinds.map(\.rawValue) == [10, 11, 12, 13, 14])
+        #expect(
+            DeletionRecord.splitting([SnapshotID(target): 3600], at: time).map { $0.encoded() }
+                == [hex("a3 00 8105 01 81" + id + "02 81 190e10")])
+        let kinds = [
+            LabelRecord.kind, PinRecord.kind, NoteRecord.kind, PolicyRecord.kind, UnforgottenRecords.kind,
+            DeletionRecord.kind,
+        ]
+        #expect(kinds.map(\.rawValue) == [10, 11, 12, 13, 14, 15])
     }
 
     @Test("a record that breaks a rule is refused")
@@ -61,12 +70,18 @@ struct KeepingRecordTests {
         }
         for text in [
             "a2 00 412f 02 8105", "a3 00 412f 02 8105 03 60", "a4 00 412f 01 60 02 8105 03 6161",
-            "a3 00 612f 02 8105 03 6161",
+            "a3 00 612f 02 8105 03 6161", "a4 00 412f 02 8105 03 6161 06" + id,
         ] {
             #expect(throws: FormatError.self, "\(text)") { try NoteRecord(decoding: hex(text)) }
         }
         for text in ["a2 00 8105 01 80", "a2 00 8105 01 82" + id + id, "a1 00 8105"] {
             #expect(throws: FormatError.self, "\(text.prefix(40))") { try UnforgottenRecords(decoding: hex(text)) }
+        }
+        for text in [
+            "a3 00 8105 01 80 02 80", "a3 00 8105 01 81" + id + "02 80", "a2 00 8105 01 81" + id,
+            "a3 00 8105 01 82" + id + id + "02 82 01 02",
+        ] {
+            #expect(throws: FormatError.self, "\(text.prefix(40))") { try DeletionRecord(decoding: hex(text)) }
         }
     }
 
@@ -90,7 +105,7 @@ struct KeepingRecordTests {
         }
     }
 
-    @Test("a record reads back as it was written: labels, pins, notes, policies, unforgotten records")
+    @Test("a record reads back as it was written: labels, pins, notes, policies, unforgotten records, deletions")
     func codable() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {
@@ -109,6 +124,10 @@ struct KeepingRecordTests {
                 UnforgottenRecords(
                     time: random.timestamp(), records: Set((0...random.below(4)).map { _ in random.chunkID() })),
                 &random)
+            let lifetimes = (0...random.below(4)).map { _ in (SnapshotID(random.chunkID()), random.number(bits: 40)) }
+            for record in DeletionRecord.splitting(
+                Dictionary(lifetimes) { first, _ in first }, at: random.timestamp())
+            { try check(record, &random) }
             try check(random.policy(), &random)
         }
     }

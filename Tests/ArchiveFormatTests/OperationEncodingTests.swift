@@ -60,6 +60,20 @@ struct OperationRuleTests {
         #expect(mark.encoded() == bytes)
     }
 
+    @Test("an operation of several parts names each, in order, below its path")
+    func parts() throws {
+        let start = " 00 412f 02 67726573746f7265 03 8105"
+        let bytes = hex("a6" + start + "0a 82 4161 4162 0b 02 0c f5")
+        let operation = try OperationRecord(decoding: bytes)
+        #expect(operation.allParts.map(\.description) == ["a", "b"])
+        #expect(operation.failed == 2 && operation.leavesRepositories && operation.encoded() == bytes)
+        // One part, none, in the wrong order, one below another, and one that is not below the path.
+        for wrong in ["0a 81 4161", "0a 80", "0a 82 4162 4161", "0a 82 4161 43612f62", "06 4163 0a 82 4161 4162"] {
+            let count = wrong.hasPrefix("06") ? "a5" : "a4"
+            #expect(throws: FormatError.self) { try OperationRecord(decoding: hex(count + start + wrong)) }
+        }
+    }
+
     @Test("an unknown kind of operation is kept unchanged")
     func unknownKind() throws {
         let bytes = hex("a3 00 412f 02 65717569 6574 03 8105")

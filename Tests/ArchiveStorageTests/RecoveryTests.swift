@@ -3,6 +3,7 @@
 import ArchiveFormat
 import ArchiveStorage
 import FileIO
+import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
@@ -115,7 +116,7 @@ struct RecoveryTests {
         #expect(try ArchiveStore.open(directory.path, creating: false).findings.count == 1)
     }
 
-    @Test("every opening reports unreadable files below segments")
+    @Test("every opening reports unreadable segments, and files below segments that are no segments")
     func unread() throws {
         let scene = try Scene()
         let folder = scene.segment.removingLastComponent()
@@ -126,7 +127,7 @@ struct RecoveryTests {
         for _ in 0..<2 {
             let store = try scene.open()
             for commit in scene.commits { #expect(try store.holds(commit)) }
-            #expect(store.findings.map(\.kind) == [.unread, .unread, .unread], "\(store.findings)")
+            #expect(store.findings.map(\.kind) == [.unread, .unread, .stranger], "\(store.findings)")
             #expect(store.findings.contains { $0.message.contains("copy of a segment") })
             #expect(store.findings.contains { $0.message.contains("FIFO") })
         }
@@ -203,5 +204,26 @@ struct RecoveryTests {
         snapshot.storedBytes = UInt64(Int64.max)
         _ = try writer.commit(snapshot, base: nil)
         #expect(try store.catalogue.snapshots().count == 1)
+    }
+
+    @Test("an opening process that is stopped makes others fail with its name instead of waiting for ever")
+    func stoppedOpening() throws {
+        let scene = try Scene()
+        let lock = scene.directory.path.appending("locks").appending("open.lock")
+        let script = "exec 9>>'\(lock)'; flock 9; echo \"$$ archiver list\" >'\(lock)'; echo ready; kill -STOP $$"
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-c", script]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        defer { kill(process.processIdentifier, SIGKILL) }
+        #expect(output.fileHandleForReading.availableData.starts(with: Array("ready".utf8)))
+        let error = try #require(try failure { try scene.open() })
+        #expect(error.code == .inUse && error.message.contains("\(process.processIdentifier)"), "\(error)")
+        #expect(error.message.contains("is stopped"), "\(error)")
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        #expect(throws: Never.self) { _ = try scene.open() }
     }
 }

@@ -246,4 +246,27 @@ struct SegmentLifeTests {
         #expect(try segment.readFile() == before)
         for commit in commits { #expect(try third.holds(commit)) }
     }
+
+    @Test("a segment with a damaged header is left unsealed, the damage is recorded, and commits go on in a new one")
+    func damagedHeader() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 3_000)
+        var random = SeededGenerator()
+        let store = try ArchiveStore.open(directory.path, creating: false)
+        let first = try store.commit(1, [random.noise(200)])
+        let path = try onlySegment(in: directory.path)
+        try path.flipByte(at: SegmentHeader.byteCount + 8)
+        // Many full segments in one commit: they are sealed while it continues.
+        let second = try store.commit(2, (0..<12).map { _ in random.noise(900) })
+        #expect(try store.holds(second))
+        #expect(try Segment(LocalSegment(at: path)).trailer() == nil)
+        #expect(try store.catalogue.damage().contains { $0.contains("is not sealed") })
+        store.releaseWriters()
+        let third = try store.commit(3, [random.noise(10)])
+        #expect(try store.holds(third) && !store.holds(first))
+        let length = try path.readFile().count
+        store.releaseWriters()
+        _ = try store.commit(4, [random.noise(10)])
+        #expect(try path.readFile().count == length)
+    }
 }

@@ -12,7 +12,7 @@ import Testing
 @Suite("Undecodable records", .blocking)
 struct UndecodableRecordTests {
     @Test(
-        "every opening reports an undecodable record, also with a rebuilt catalogue",
+        "every opening reports an undecodable record, until a rebuild of the catalogue moves it into salvage",
         arguments: RecordKind.all.map(\.kind))
     func named(kind: ChunkKind) throws {
         let directory = try TemporaryDirectory()
@@ -25,12 +25,21 @@ struct UndecodableRecordTests {
             try writer.append(encoder.encode([RawChunk(kind: kind, bytes: [0xFF, 1, 2])]))
             try writer.commitChunks()
         }
-        _ = try ArchiveStore.rebuildCatalogue(of: directory.path)
+        for suffix in ["", "-wal", "-shm"] { try? directory.path.appending("catalogue.sqlite" + suffix).removeFile() }
         for _ in 0..<2 {
             let store = try ArchiveStore.open(directory.path, creating: false)
             #expect(store.findings.contains { $0.kind == .damage }, "\(store.findings)")
             #expect(store.findings.contains { $0.kind == .lostSnapshot } == (kind == .snapshot), "\(store.findings)")
             #expect(try store.holds(#require(expected)))
         }
+        let repair = try ArchiveStore.rebuildCatalogue(of: directory.path)
+        #expect(repair.moved.count == 1 && repair.damage.isEmpty && repair.unread.isEmpty, "\(repair)")
+        let salvaged = try directory.path.appending("salvage").filesBelow()
+        #expect(salvaged.count == 1)
+        #expect(try directory.path.appending("salvage").appending(salvaged[0]).readFile() == [0xFF, 1, 2])
+        #expect(try ArchiveStore.rebuildCatalogue(of: directory.path).moved.isEmpty)
+        let store = try ArchiveStore.open(directory.path, creating: false)
+        #expect(store.findings.isEmpty, "\(store.findings)")
+        #expect(try store.holds(#require(expected)))
     }
 }

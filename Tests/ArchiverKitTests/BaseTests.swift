@@ -51,7 +51,7 @@ struct BaseTests {
         try sandbox.root.write("f", "present")
         let present = try sandbox.capture()
         #expect([first, future, present].map(\.sequence) == [1, 2, 3])
-        #expect(present.time == future.time.advanced(byNanoseconds: 1))
+        #expect(present.time < .now && present.time > first.time)
         let root = try #require(try sandbox.archive.root(at: sandbox.root.directory))
         #expect(try sandbox.archive.snapshot(.latest, of: root) == present)
         #expect(try sandbox.archive.snapshots(SnapshotQuery(root: root)) == [first, future, present])

@@ -29,11 +29,14 @@ struct CatalogueCheckTests {
         }
     }
 
-    @Test("check finds labels, pins, notes, policies and forgotten records that are missing from the catalogue")
+    @Test(
+        "check finds labels, pins, notes, policies, deletions and forgotten records that are missing from the catalogue"
+    )
     func statements() throws {
         for statements in [
             "DELETE FROM lateLabel;", "DELETE FROM pin;", "DELETE FROM note;", "DELETE FROM policy;",
-            "DELETE FROM forgotten;", "UPDATE forgotten SET seconds = 5;", "UPDATE pin SET seconds = 5;",
+            "DELETE FROM forgotten;", "DELETE FROM deletion;", "UPDATE deletion SET lifetime = 4;",
+            "UPDATE forgotten SET seconds = 5;", "UPDATE pin SET seconds = 5;",
             "INSERT INTO forgotten SELECT id, 9, 0, 0, 0, 0 FROM snapshot; DELETE FROM snapshot;",
         ] {
             let sandbox = try Sandbox()
@@ -47,6 +50,7 @@ struct CatalogueCheckTests {
             try archive.pin(.snapshot(snapshots[0]))
             try archive.note("note", about: snapshots[0].root)
             try archive.store.enter(PolicyRecord(time: .now, maxSize: 1 << 40))
+            try archive.store.enter(lifetimes: [snapshots[0].id: 5])
             try archive.forget([.snapshot(snapshots[1])])
             #expect(try archive.check(data: false).findings == [])
             try Files(archive.directory).changeCatalogue(statements)
@@ -104,5 +108,36 @@ struct CatalogueCheckTests {
         #expect(archive.store.findings.map(\.kind) == (isOnRecord ? [] : [.damage]))
         let result = try archive.check(data: true)
         #expect(result.findings.isEmpty && result.goodSnapshots == 1, "\(result.findings)")
+    }
+
+    @Test("a catalogue with impossible lengths of blocks is reported by prune and usage as damaged")
+    func impossibleLengths() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "content")
+        try sandbox.capture()
+        try Files(sandbox.archive.directory).changeCatalogue("UPDATE block SET length = 9223372036854775807;")
+        ArchiverError.expect(.damaged) { _ = try sandbox.archive.prune(grace: .zero) }
+        ArchiverError.expect(.damaged) { _ = try sandbox.archive.usage() }
+    }
+
+    @Test("after a killed prune, check indexes the condemned segments again and finds nothing")
+    func killedPrune() throws {
+        let sandbox = try Sandbox()
+        var random = SeededGenerator("killed prunes")
+        for number in 0..<3 {
+            try sandbox.root.write("file", "content \(number)")
+            try sandbox.root.write("noise", random.noise(20_000))
+            try sandbox.capture()
+        }
+        let store = sandbox.archive.store
+        store.releaseWriters()
+        let segment = try #require(try store.catalogue.segments().first)
+        #expect(try store.seal(segment) && store.catalogue.condemn(segment.number))
+        // A prune removes the rows of a condemned segment step by step.
+        try Files(sandbox.archive.directory).changeCatalogue(
+            "DELETE FROM chunk WHERE rowid IN (SELECT rowid FROM chunk LIMIT 3); DELETE FROM block;"
+                .replacing("rowid", with: "id"))
+        let result = try sandbox.archive.check(data: true)
+        #expect(result.findings == [] && result.goodSnapshots == 3, "\(result.findings)")
     }
 }

@@ -2,13 +2,16 @@
 
 import ArchiveFormat
 import ArchiveStorage
-import ArchiverKit
 import FileIO
 import Glibc
+import SnapshotTree
 import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+
+@testable import ArchiverKit
+@testable import Checking
 
 @Suite(.blocking) struct CheckTests {
     /// Two snapshots of different files; then a bit in the content of the first one is flipped.
@@ -99,5 +102,45 @@ extension Files {
         }
         try list(full("segments"))
         return found
+    }
+
+    @Test("check reports files that are no segments as warnings, and several files of one segment as findings")
+    func otherFiles() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "content")
+        try sandbox.capture()
+        sandbox.archive.store.releaseWriters()
+        let files = Files(sandbox.archive.directory)
+        try files.write("segments/.DS_Store", "x")
+        let archive = try sandbox.reopened()
+        let result = try archive.check(data: true)
+        #expect(result.findings == [] && result.warnings.count == 1 && result.warnings[0].contains(".DS_Store"))
+        #expect(try !archive.status().findings.contains { $0.message.contains(".DS_Store") })
+        let segment = try #require(try files.segments().first)
+        try files.makeDirectory("segments/nested")
+        try Files("/").write(
+            sandbox.archive.directory.appending("segments/nested").appending(try #require(segment.lastComponent)),
+            Files("/").read(segment))
+        let findings = try sandbox.reopened().check(data: true).findings
+        #expect(findings.count == 1 && findings[0].message.contains("has the same id"), "\(findings)")
+    }
+
+    @Test("a label given or a snapshot forgotten after the catalogue was listed is no finding")
+    func labelledMeanwhile() throws {
+        let sandbox = try Sandbox()
+        var snapshots: [ListedSnapshot] = []
+        for number in 0..<3 {
+            try sandbox.root.write("file", "content \(number)")
+            snapshots.append(try sandbox.capture())
+        }
+        let store = sandbox.archive.store
+        let report = CheckReport()
+        let found = try SegmentCheck.run(store, readingData: false, report, nil)
+        let contents = ContentCheck(store, found.chunks)
+        let trees = TreeCheck(store, StoredNodes(store), contents, latest: [], report)
+        try sandbox.archive.label(.snapshot(snapshots[0]), as: "label")
+        try sandbox.archive.forget([.snapshot(snapshots[1])])
+        for snapshot in snapshots { try trees.check(snapshot) }
+        #expect(report.result.findings == [])
     }
 }

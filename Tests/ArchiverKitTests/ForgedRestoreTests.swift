@@ -100,4 +100,17 @@ import Testing
         }
         #expect(try sandbox.root.read("file") == Array("precious".utf8) && !sandbox.root.exists("intruder"))
     }
+
+    @Test("a snapshot whose root is a file is not restored", arguments: [true, false])
+    func rootIsAFile(inPlace: Bool) throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("good", "old")
+        try sandbox.capture()
+        let forged = try forge(sandbox, [entry("", .file, .inline(Array("new".utf8)))])
+        let target = sandbox.base.full("target")
+        ArchiverError.expect(.damaged) {
+            _ = try sandbox.archive.restore(forged, inPlace ? RestoreOptions() : RestoreOptions(target: target))
+        }
+        #expect(try sandbox.root.read("good") == Array("old".utf8) && !Files("/").exists(target))
+    }
 }

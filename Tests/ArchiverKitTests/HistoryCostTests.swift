@@ -49,7 +49,8 @@ import Testing
                 time: Timestamp(seconds: 1_000_000 + Int64(number) * 60), rootPath: sandbox.root.directory.bytes,
                 host: "host", cause: .watch, parent: parent?.id, tree: tree, totals: Totals(files: 201),
                 changes: ChangeCounts(modified: 1), storedBytes: 1, sequence: UInt64(number) + 1, machine: Machine.id)
-            parent = try commit.commit(snapshot, base: nil, changes: parent == nil ? [] : changes.linked())
+            parent = try commit.commit(
+                snapshot, base: nil, changes: parent == nil ? [] : changes.linked(isNext: true, contents: nil))
         }
         return sandbox
     }

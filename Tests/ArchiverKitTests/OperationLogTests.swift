@@ -12,7 +12,7 @@ import Testing
 
 @Suite("The operation log", .blocking)
 struct OperationLogTests {
-    /// Operations in words, numbered from 1: "restore", "undo 1", "redo 2", "done 3", "later".
+    /// Operations in words, numbered from 1: "restore", "undo 1", "redo 2", "done 3", "failed 3", "later".
     ///
     /// A number without an operation is one whose record is lost.
     private static func records(_ text: String) -> [StoredOperation] {
@@ -21,11 +21,13 @@ struct OperationLogTests {
         for (index, words) in text.split(separator: ",").map({ $0.split(separator: " ") }).enumerated() {
             let number = words.count > 1 ? Int(words[1]) : nil
             let target = number.map { ids[$0] ?? OperationID(ChunkID(hashing: Array("lost \($0)".utf8))) }
-            let kind = words[0] == "done" ? OperationKind.completion : OperationKind(rawValue: String(words[0]))
+            let kind =
+                ["done", "failed"].contains(words[0])
+                ? OperationKind.completion : OperationKind(rawValue: String(words[0]))
             let stored = StoredOperation(
                 OperationRecord(
                     rootPath: [0x2f], host: "", kind: kind ?? .restore, time: Timestamp(seconds: Int64(index)),
-                    target: target))
+                    target: target, failed: words[0] == "failed" ? 1 : 0))
             records.append(stored)
             if kind != .completion { ids[ids.count + 1] = stored.id }
         }
@@ -56,6 +58,9 @@ struct OperationLogTests {
         ("restore,done 1,undo 1,done 2,redo 2,redo 2,done 4", "3", ""),
         ("restore,done 1,undo 1,redo 2,done 3", "3", ""),
         ("restore,done 1,undo 1,done 2,redo 2,undo 3", "4!", "4"),
+        // An undo that ran to its end without restoring everything is not repeated.
+        ("restore,done 1,restore,done 2,undo 2,failed 3", "1", "3"),
+        ("restore,done 1,undo 1,done 2,redo 2,failed 3", "3", ""),
         // An operation of a later version of the program has changed the root, too.
         ("restore,done 1,undo 1,done 2,later,done 3", "3", ""),
         ("later,restore,done 2", "2 1", ""),
@@ -83,7 +88,8 @@ struct OperationLogTests {
         }
         #expect(names(.undo) == undo.split(separator: " ").joined(separator: " "), "\(text)")
         #expect(names(.redo) == redo.split(separator: " ").joined(separator: " "), "\(text)")
-        let completions = records.filter { $0.record.kind == .completion }.compactMap(\.record.target)
+        let completions = records.filter { $0.record.kind == .completion && $0.record.failed == 0 }.compactMap(
+            \.record.target)
         #expect(log.operations.filter(\.isComplete).map(\.id) == operations.map(\.id).filter(completions.contains))
     }
 

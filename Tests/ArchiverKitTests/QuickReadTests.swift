@@ -21,7 +21,7 @@ import Testing
         let packer = ChunkPacker(sandbox.archive.store, nil)
         directory = SharedDirectory(try Descriptor.open(sandbox.root.directory, O_RDONLY | O_DIRECTORY))
         let device = try FileStatus.read(directory.descriptor).device
-        reader = EntryReader(FileReader(packer, progress: nil), device: device)
+        reader = EntryReader(FileReader(packer, progress: nil), device: device, isLocal: true)
     }
 
     /// What a walk finds now, after waiting until the file's change time is old enough to be reliable.

@@ -19,14 +19,24 @@ struct SettlingTests {
         arguments: [
             (Timestamp(seconds: 10), Int64(30_000_000), false), (Timestamp(seconds: 10), 1_990_000_000, false),
             (Timestamp(seconds: 10), 2_030_000_000, true), (Timestamp(seconds: 10, nanoseconds: 1), 10_000_000, false),
-            (Timestamp(seconds: 10, nanoseconds: 1), 30_000_000, true), (Timestamp(seconds: 10), -5_000_000_000, false),
+            (Timestamp(seconds: 10, nanoseconds: 1), 30_000_000, true), (Timestamp(seconds: 10), -1_000_000_000, false),
         ])
     func settled(_ changed: Timestamp, later: Int64, isSettled: Bool) {
         let now = changed.advanced(byNanoseconds: later)
-        #expect(Settling.isSettled(changed, at: now) == isSettled)
-        let wait = Settling.wait(for: changed, at: now)
-        #expect((wait == 0) == isSettled && wait <= 2_020_000_001)
-        if later >= 0 { #expect(Settling.isSettled(changed, at: now.advanced(byNanoseconds: wait + 1))) }
+        #expect(Settling.isSettled(changed, at: now, isOurClock: true) == isSettled)
+        let wait = Settling.wait(for: changed, at: now, isOurClock: true)
+        #expect((wait == 0) == isSettled && wait <= 4_040_000_001)
+        #expect(Settling.isSettled(changed, at: now.advanced(byNanoseconds: wait + 1), isOurClock: true))
+    }
+
+    @Test("a change time in the future needs no waiting, and proves nothing if another machine's clock set it")
+    func future() {
+        let changed = Timestamp(seconds: 86_400, nanoseconds: 1)
+        let now = Timestamp(seconds: 0)
+        for isOurClock in [true, false] {
+            #expect(Settling.wait(for: changed, at: now, isOurClock: isOurClock) == 0)
+            #expect(Settling.isSettled(changed, at: now, isOurClock: isOurClock) == isOurClock)
+        }
     }
 
     @Test("link groups distinguish file systems that use the same inode numbers")

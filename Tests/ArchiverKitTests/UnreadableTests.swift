@@ -82,6 +82,25 @@ import Testing
         }
     }
 
+    @Test("undo leaves alone what could not be read before the restore") func undo() async throws {
+        try await withSandbox { sandbox in
+            try sandbox.root.makeDirectory("d")
+            try sandbox.root.write("d/x", "known")
+            let first = try sandbox.capture()
+            try sandbox.root.write("d/x", "never captured")
+            try sandbox.root.write("d/y", "never captured")
+            try sandbox.root.setPermissions("d", 0)
+            _ = try sandbox.archive.restore(first)
+            let root = try #require(try sandbox.archive.roots().first)
+            let undone = try sandbox.archive.undo(root)
+            #expect(undone[0].restore.warnings.contains { $0.contains("d could not be read") })
+            try sandbox.root.setPermissions("d", 0o755)
+            for name in ["d/x", "d/y"] as [FilePath] {
+                #expect(try sandbox.root.read(name) == Array("never captured".utf8))
+            }
+        }
+    }
+
     @Test("an unreadable root is refused") func root() async throws {
         try await withSandbox { sandbox in
             try sandbox.root.setPermissions("", 0)

@@ -52,7 +52,7 @@ import Testing
         try sandbox.root.remove("papers")
         try sandbox.capture(label: "6")
         let deleted = try sandbox.archive.deletedPaths(in: root(sandbox))
-        #expect(deleted.map { "\($0.path) \($0.contained) \($0.last.label ?? "")" } == ["papers 1 5"])
+        #expect(deleted.map { "\($0.path) \($0.contained) \($0.lastIn.label ?? "")" } == ["papers 1 5"])
         #expect(try log("papers/b.md", sandbox).first == "6 removed papers/b.md")
         try sandbox.root.makeDirectory("papers")
         try sandbox.root.write("papers/b.md", "anew")

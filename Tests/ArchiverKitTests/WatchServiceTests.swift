@@ -63,6 +63,35 @@ import Testing
         try await expectCaptured(try await Watcher(sandbox.archive, roots: [sandbox.root.directory]), sandbox)
     }
 
+    @Test("a root that was moved and left a link is watched on at its new place, with its history")
+    func movedWithLink() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("f", "1")
+        let (root, away) = (sandbox.root.directory, sandbox.base.directory.appending("away"))
+        let watcher = try await Watcher(sandbox.archive, roots: [root]) { $0.timeScale = 100 }
+        try sandbox.root.write("f", "2")
+        try await watcher.nextSnapshot()
+        #expect(rename(root.string, away.string) == 0 && symlink(away.string, root.string) == 0)
+        let event = try await watcher.next { if case .related = $0 { true } else { false } }
+        guard case .related(let place, let related) = event else { return }
+        #expect(place == away && related == RelatedRoot(ArchivedRoot(here: root), .moved))
+        try await watcher.next { if case .watching = $0 { true } else { false } }
+        try Files(away).write("f", "3")
+        try await watcher.nextSnapshot { $0.totals.files == 1 && $0.rootPath == away.bytes }
+        #expect(try sandbox.archive.roots().map(\.path) == [away])
+        let status = try sandbox.archive.status(of: root)
+        #expect(status.roots.map(\.root.path) == [away] && status.roots.allSatisfy(\.isWatched))
+        // A second watcher of the directory is refused, by either path.
+        for path in [root, away] {
+            let second = WatchService(sandbox.archive, roots: [path])
+            await #expect(throws: ArchiverError.self) { try await second.run() }
+        }
+        try await watcher.stop()
+        let snapshots = try sandbox.archive.snapshots()
+        #expect(snapshots.map(\.sequence) == [1, 2, 3] && snapshots.allSatisfy { $0.rootPath == away.bytes })
+        #expect(!watcher.names.contains("error"), "\(watcher.seen)")
+    }
+
     @Test("an audit that fails leaves no change out of the archive")
     func failingAudit() async throws {
         let sandbox = try Sandbox()

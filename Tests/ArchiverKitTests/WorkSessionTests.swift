@@ -49,7 +49,7 @@ import Testing
         let all = try archive.snapshots(SnapshotQuery(root: root))
         var starts = all.isEmpty ? [] : [0]
         for index in all.indices.dropFirst()
-        where all[index].time.seconds - all[index - 1].time.seconds >= WorkSession.pause {
+        where abs(all[index].time.seconds - all[index - 1].time.seconds) >= WorkSession.pause {
             starts.append(index)
         }
         return zip(starts, starts.dropFirst() + [all.count]).map { start, end in

@@ -12,6 +12,14 @@ from archive_scene import SVG, contents
 from page_case import PageCase, SceneCase
 from webdriver import ESCAPE, wait_for
 
+
+def spellings(*addresses):
+    """Returns other ways to write addresses."""
+    for address in addresses:
+        yield from (address, "/" + address, "//" + address, address.replace("/1/", "//1//"), "/." + address, "/x/.." + address,
+                    address.replace("/api/", "/api%2f"), address.replace("/api/", "/%61pi/"), address.replace("/1/", "/1/./"))
+
+
 POSTS = {"restore/plan", "restore/apply", "undo", "redo", "label"}
 
 
@@ -60,6 +68,11 @@ class AccessTests(SceneCase):
             self.assertEqual(self.status("POST", f"{name}?{ticket}", client.origin, "{}"), 401, name)
         for token in (client.token, "", "0" * 64):
             self.assertEqual(client.try_post("session", {"token": token}, session={})[0], 401)
+
+    def test_no_spelling_of_an_address_avoids_the_session(self):
+        """A router may ignore empty parts of a path, dots and escapes; the check of the session must not."""
+        for path in spellings(f"/api/1/content/{self.scene.latest}?path=chapter.md", "/api/1/roots", "/api/1/events"):
+            self.assertIn(self.status("GET", path, {}), (400, 401), path)
 
     def test_malformed_requests_are_refused(self):
         """Refuses forms that any page can send, GET for changes, huge bodies, and paths outside the root."""
@@ -163,5 +176,7 @@ class SocketTests(SceneCase):
         self.assertIn(b"<title>archiver</title>", client.request("GET", "/")[2])
         self.assertEqual(client.content(self.scene.before_cut, "chapter.md")[2].decode(), self.scene.uncut)
         self.assertEqual(client.request("GET", "/", {"Host": "evil.example"})[0], 421)
+        for path in spellings("/api/1/roots"):
+            self.assertIn(client.request("GET", path)[0], (400, 401), path)
         self.assertEqual(self.scene.end(server, signal.SIGINT), 130)
         self.assertFalse(os.path.exists(self.path))

@@ -1,6 +1,7 @@
 """Finding, comparing, restoring and undoing with the keyboard alone."""
 
 import os
+import shutil
 
 from archive_scene import STORM, contents
 from page_case import PageCase
@@ -102,3 +103,73 @@ class RestoreTests(PageCase):
         self.browser.press("to the printer", ENTER)
         self.browser.wait_for_text("#b-label", "to the printer")
         self.assertIn(b"to the printer", self.scene.run("list", "--root", self.scene.root))
+
+
+class DeletedTests(PageCase):
+    def remove_much(self):
+        """Captures removals of many kinds."""
+        scene = self.scene
+        for name in ("folder/a.txt", "folder/deep/b.txt", "twice.txt", "old name.txt", "emptied/c.txt", "kind"):
+            scene.write(name, f"{name}, long enough to be recognised when it is renamed\n")
+        os.symlink("chapter.md", os.path.join(scene.root, "link.txt"))
+        scene.capture()
+        for name in ("twice.txt", "link.txt", "kind"):
+            os.remove(os.path.join(scene.root, name))
+        shutil.rmtree(os.path.join(scene.root, "folder"))
+        scene.capture()
+        scene.write("twice.txt", "a second time\n")
+        scene.write("kind/inside.txt", "now a directory\n")
+        os.rename(os.path.join(scene.root, "old name.txt"), os.path.join(scene.root, "new name.txt"))
+        scene.capture()
+        for name in ("twice.txt", "emptied/c.txt"):
+            os.remove(os.path.join(scene.root, name))
+        shutil.rmtree(os.path.join(scene.root, "kind"))
+        shutil.rmtree(os.path.join(scene.root, "hostile"))
+        return scene.capture()
+
+    def restore_shown(self):
+        self.browser.press("r")
+        self.assertNotIn("Nothing to do", self.wait_for_plan())
+        self.browser.press(ENTER)
+        wait_for("no dialog", lambda: not self.browser.texts("dialog"))
+        self.browser.wait_for_text("#message", "Restored")
+
+    def test_every_row_of_deleted_is_restored(self):
+        """Each row shows the entry as it was last; r and Enter restore it, and it leaves the list."""
+        before = contents(self.scene.root)
+        self.remove_much()
+        self.browser.run("document.getElementById('filter-deleted').click()")
+        rows = wait_for("the deleted entries", lambda: (found := self.rows()) and all("deleted" in row[0] for row in found) and found)
+        for name in ("folder", "twice.txt", "link.txt", "kind", "c.txt", "hostile", "todo.txt"):
+            self.assertTrue(any(label.startswith(name) for label, _ in rows), (name, rows))
+        while rows:
+            self.browser.run("document.querySelector('#tree [role=treeitem]').click()")
+            name = rows[0][0].split(",")[0]
+            self.browser.wait_for_text("#title", name[:8])
+            self.restore_shown()
+            rows = wait_for(lambda: f"{name} leaves {rows}", lambda: len(left := self.rows()) < len(rows) and [left])[0]
+        self.browser.wait_for_text("#tree-empty", "No deleted files")
+        after = contents(self.scene.root)
+        self.assertEqual({name for name in before if before[name] != after.get(name)}, set())
+
+    def test_every_deleted_name_of_a_search_is_restored(self):
+        """A result opens the last moment that has the name, a renamed one too."""
+        self.remove_much()
+        restored = []
+        while True:
+            self.browser.press("/", ".txt", ENTER)
+            self.browser.wait_for_text("#results section .muted", "result")
+            found = self.browser.run("""
+                const rows = [...document.querySelectorAll('#results section:first-child button.result')];
+                const row = rows.find((row) => row.querySelector('.when.removed'));
+                row?.focus();
+                row?.click();
+                return row ? row.querySelector('.where').textContent : null""")
+            if not found:
+                break
+            self.restore_shown()
+            restored.append(found)
+            self.assertLess(len(restored), 20)
+        self.assertGreater(len(restored), 4)
+        for name in ("old name.txt", "folder/a.txt", "folder/deep/b.txt", "twice.txt", "link.txt", "kind/inside.txt"):
+            self.assertTrue(os.path.lexists(os.path.join(self.scene.root, name)), name)

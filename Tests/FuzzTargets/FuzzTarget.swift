@@ -10,7 +10,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
     case manifest, segmentHeader, segmentFooter, blockHeader
     case deflate, delta, patterns
     case notice, dropped
-    case label, pin, note, policy, unforgotten
+    case label, pin, note, policy, unforgotten, deletion
 
     /// Passes an input to the decoder that it selects; must return for any input.
     package static func run(_ input: UnsafeRawBufferPointer) {
@@ -38,6 +38,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
         case .note: open(bytes, { try NoteRecord(decoding: $0) }, { $0.encoded() })
         case .policy: open(bytes, { try PolicyRecord(decoding: $0) }, { $0.encoded() })
         case .unforgotten: open(bytes, { try UnforgottenRecords(decoding: $0) }, { $0.encoded() })
+        case .deletion: open(bytes, { try DeletionRecord(decoding: $0) }, { $0.encoded() })
         case .manifest: open(bytes, { try ArchiveManifest(decoding: $0) }, { $0.encoded() })
         case .segmentHeader:
             bytes.withUnsafeBytes { _ = try? SegmentHeader(decoding: $0) }

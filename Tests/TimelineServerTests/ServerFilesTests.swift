@@ -1,6 +1,9 @@
 // The page's files in the program, and the description of its interface.
 
+import ArchiverKit
 import Foundation
+import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -44,14 +47,10 @@ import Testing
         let described = try JSONDecoder().decode(Description.self, from: json).paths.flatMap { path, operations in
             operations.keys.map { "\($0) \(path)" }
         }
-        let routes = ServerFilesTests.sources.appending(path: "Routes")
-        var served: [String] = []
-        for name in try FileManager.default.contentsOfDirectory(atPath: routes.path(percentEncoded: false)) {
-            let text = try String(contentsOf: routes.appending(path: name), encoding: .utf8)
-            for route in text.matches(of: #/api\.(get|post)\("([^"]+)"\)/#) {
-                let path = route.output.2.replacing(":snapshot", with: "{snapshot}")
-                served.append("\(route.output.1) /api/1/\(path)")
-            }
+        let scratch = try TemporaryDirectory()
+        let archive = try Archive.open(scratch.path.pushing("archive"), creating: true)
+        let served = RecordedRoutes(archive).all.filter { $0.path.hasPrefix("/api/") }.map { route in
+            "\(route.method.lowercased()) \(route.path)"
         }
         #expect(Set(described) == Set(served))
         #expect(served.count > 20)

@@ -78,7 +78,7 @@ extension ForgottenRecords {
     /// Refuses a list that is empty, too long or out of order.
     static func check(ordered records: [ChunkID]) throws(FormatError) {
         guard (1...limit).contains(records.count), zip(records, records.dropFirst()).allSatisfy({ $0 < $1 }) else {
-            throw .malformed("the list of forgotten records is empty, too long or out of order")
+            throw .malformed("the list of records is empty, too long or out of order")
         }
     }
 }

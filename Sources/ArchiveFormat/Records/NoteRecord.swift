@@ -1,8 +1,8 @@
-// The record of a note: a text that a user wrote about a root or about one of its snapshots.
+// The record of a note: a text that a user wrote about a root or about one of its snapshots; or of a note's removal.
 
 package import FileIO
 
-/// A user's note about a root.
+/// A user's note about a root, or the removal of one.
 package struct NoteRecord: ArchiveRecord {
     package static let kind = ChunkKind.note
 
@@ -12,12 +12,14 @@ package struct NoteRecord: ArchiveRecord {
     package let host: String
     /// When the note was written.
     package let time: Timestamp
-    /// The text, not empty.
+    /// The text; empty if this removes a note.
     package let text: String
     /// The snapshot that the note is about; nil if it is about the root at that time.
     package let snapshot: SnapshotID?
     /// The machine that the root is on.
     package let machine: MachineID
+    /// The chunk of the note that this removes; nil if this is a note.
+    package let removed: ChunkID?
 
     /// The most bytes of a text.
     package static let limit = 65_536
@@ -32,6 +34,18 @@ package struct NoteRecord: ArchiveRecord {
         self.text = text
         self.snapshot = snapshot
         self.machine = machine
+        removed = nil
+    }
+
+    /// Creates the removal of the note in the chunk `id`.
+    package init(removing id: ChunkID, rootPath: [UInt8], time: Timestamp, machine: MachineID) {
+        self.rootPath = rootPath
+        host = ""
+        self.time = time
+        text = ""
+        snapshot = nil
+        self.machine = machine
+        removed = id
     }
 
     package enum CodingKeys: Int, CodingKey, CaseIterable {
@@ -41,6 +55,7 @@ package struct NoteRecord: ArchiveRecord {
         case text = 3
         case snapshot = 4
         case machine = 5
+        case removed = 6
     }
 
     package init(from decoder: any Decoder) throws {
@@ -48,10 +63,16 @@ package struct NoteRecord: ArchiveRecord {
         rootPath = try fields.decode(ByteString.self, forKey: .rootPath).bytes
         host = try fields.decodeIfPresent(String.self, forKey: .host) ?? ""
         time = try fields.decode(Timestamp.self, forKey: .time)
-        text = try fields.decode(String.self, forKey: .text)
+        removed = try fields.decodeIfPresent(ChunkID.self, forKey: .removed)
+        let text = try fields.decodeIfPresent(String.self, forKey: .text)
+        self.text = text ?? ""
         snapshot = try fields.decodeIfPresent(SnapshotID.self, forKey: .snapshot)
         machine = try fields.decodeIfPresent(MachineID.self, forKey: .machine) ?? .unknown
-        try decoder.checking { () throws(FormatError) in try FormatLimits.check(text, NoteRecord.limit, "a note") }
+        let isRemoval = removed != nil
+        try decoder.checking { () throws(FormatError) in
+            try FormatLimits.check(text, NoteRecord.limit, "a note")
+            if isRemoval == (text != nil) { throw .malformed("a note has either a text or the note that it removes") }
+        }
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -59,9 +80,10 @@ package struct NoteRecord: ArchiveRecord {
         try fields.encode(ByteString(rootPath), forKey: .rootPath)
         if !host.isEmpty { try fields.encode(host, forKey: .host) }
         try fields.encode(time, forKey: .time)
-        try fields.encode(text, forKey: .text)
+        if removed == nil { try fields.encode(text, forKey: .text) }
         try fields.encodeIfPresent(snapshot, forKey: .snapshot)
         if machine != .unknown { try fields.encode(machine, forKey: .machine) }
+        try fields.encodeIfPresent(removed, forKey: .removed)
     }
 }
 

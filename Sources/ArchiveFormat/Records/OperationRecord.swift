@@ -20,19 +20,26 @@ public struct OperationRecord: Hashable, Sendable {
     ///
     /// For a completion it is the snapshot with the root's state afterwards; nil if none was made.
     public let snapshot: SnapshotID?
-    /// The part of the root that the operation restores.
+    /// The part of the root that the operation restores; of several parts, the deepest directory with all of them.
     public let path: RelativePath
+    /// The parts of the root that the operation restores, in walk order; empty if there is only one.
+    public let parts: [RelativePath]
     /// The operation that is undone, redone or completed.
     public let target: OperationID?
     /// The machine that the root is on.
     public let machine: MachineID
     /// The user's name for a mark or a run; nil without one.
     public let name: String?
+    /// For a completion, the number of paths that the operation could not bring into the wanted state.
+    public let failed: UInt64
+    /// Whether the operation leaves directories in which version control systems keep their history as they are.
+    public let leavesRepositories: Bool
 
     public init(
         rootPath: [UInt8], host: String, kind: OperationKind, time: Timestamp, before: SnapshotID? = nil,
         snapshot: SnapshotID? = nil, path: RelativePath = .root, target: OperationID? = nil,
-        machine: MachineID = .unknown, name: String? = nil
+        machine: MachineID = .unknown, name: String? = nil, parts: [RelativePath] = [], failed: UInt64 = 0,
+        leavesRepositories: Bool = false
     ) {
         self.rootPath = rootPath
         self.host = host
@@ -44,7 +51,13 @@ public struct OperationRecord: Hashable, Sendable {
         self.target = target
         self.machine = machine
         self.name = name
+        self.parts = parts
+        self.failed = failed
+        self.leavesRepositories = leavesRepositories
     }
+
+    /// Every part of the root that the operation restores.
+    public var allParts: [RelativePath] { parts.isEmpty ? [path] : parts }
 }
 
 /// The kind of an operation.
@@ -98,12 +111,20 @@ extension OperationRecord {
         case target = 7
         case machine = 8
         case name = 9
+        case parts = 10
+        case failed = 11
+        case leavesRepositories = 12
     }
 
     /// Refuses records that undo could not use.
     private func validate() throws(FormatError) {
         if target == nil, [.undo, .redo, .completion].contains(kind) {
             throw .malformed("the \(kind.rawValue) names no operation")
+        }
+        // No part may contain another, or an undo would restore a path twice.
+        let areApart = zip(parts, parts.dropFirst()).allSatisfy { $0 < $1 && !$0.contains($1) }
+        guard parts.count != 1, areApart, parts.allSatisfy(path.contains) else {
+            throw .malformed("the parts of an operation are not in order or not below its path")
         }
         if kind == .mark, before == nil { throw .malformed("a mark has no snapshot") }
     }
@@ -122,7 +143,10 @@ extension OperationRecord: Codable {
             path: try fields.decodeIfPresent(RelativePath.self, forKey: .path) ?? .root,
             target: try fields.decodeIfPresent(OperationID.self, forKey: .target),
             machine: try fields.decodeIfPresent(MachineID.self, forKey: .machine) ?? .unknown,
-            name: try fields.decodeIfPresent(String.self, forKey: .name))
+            name: try fields.decodeIfPresent(String.self, forKey: .name),
+            parts: try fields.decodeIfPresent([RelativePath].self, forKey: .parts) ?? [],
+            failed: try fields.decodeIfPresent(UInt64.self, forKey: .failed) ?? 0,
+            leavesRepositories: try fields.decodeIfPresent(Bool.self, forKey: .leavesRepositories) ?? false)
         try decoder.checking { () throws(FormatError) in try validate() }
     }
 
@@ -138,6 +162,9 @@ extension OperationRecord: Codable {
         try fields.encodeIfPresent(target, forKey: .target)
         if machine != .unknown { try fields.encode(machine, forKey: .machine) }
         try fields.encodeIfPresent(name, forKey: .name)
+        if !parts.isEmpty { try fields.encode(parts, forKey: .parts) }
+        if failed > 0 { try fields.encode(failed, forKey: .failed) }
+        if leavesRepositories { try fields.encode(true, forKey: .leavesRepositories) }
     }
 }
 

@@ -9,7 +9,7 @@ public struct RootNotice: Hashable, Sendable {
     /// The machine's name, for people.
     public let host: String
     public let kind: RootNoticeKind
-    /// When the notice was given; later than all earlier records of the root.
+    /// When the notice was given; later than all earlier notices, and than the root's earlier records but snapshots.
     public let time: Timestamp
     /// The machine that the root is on.
     public let machine: MachineID
@@ -17,10 +17,14 @@ public struct RootNotice: Hashable, Sendable {
     public let newPath: [UInt8]?
     /// The root's new machine; nil if that did not change.
     public let newMachine: MachineID?
+    /// The last sequence of the snapshots that the notice is about; nil for those that are not later than the notice.
+    public let through: UInt64?
+    /// What a move adds to the sequences of these snapshots, so that they come after those of a joined history.
+    public let shift: UInt64
 
     public init(
         rootPath: [UInt8], host: String, kind: RootNoticeKind, time: Timestamp, machine: MachineID,
-        newPath: [UInt8]? = nil, newMachine: MachineID? = nil
+        newPath: [UInt8]? = nil, newMachine: MachineID? = nil, through: UInt64? = nil, shift: UInt64 = 0
     ) {
         self.rootPath = rootPath
         self.host = host
@@ -29,6 +33,8 @@ public struct RootNotice: Hashable, Sendable {
         self.machine = machine
         self.newPath = newPath
         self.newMachine = newMachine
+        self.through = through
+        self.shift = shift
     }
 }
 
@@ -71,10 +77,14 @@ extension RootNotice {
         case machine = 4
         case newPath = 5
         case newMachine = 6
+        case through = 7
+        case shift = 8
     }
 
     private func validate() throws(FormatError) {
         if kind == .moved, newPath == nil { throw .malformed("a moved root has no new path") }
+        if let through, through > Snapshot.sequenceLimit { throw .malformed("a sequence number out of range") }
+        if shift > Snapshot.sequenceLimit { throw .malformed("a shift out of range") }
     }
 }
 
@@ -88,7 +98,9 @@ extension RootNotice: Codable {
             time: try fields.decode(Timestamp.self, forKey: .time),
             machine: try fields.decodeIfPresent(MachineID.self, forKey: .machine) ?? .unknown,
             newPath: try fields.decodeIfPresent(ByteString.self, forKey: .newPath)?.bytes,
-            newMachine: try fields.decodeIfPresent(MachineID.self, forKey: .newMachine))
+            newMachine: try fields.decodeIfPresent(MachineID.self, forKey: .newMachine),
+            through: try fields.decodeIfPresent(UInt64.self, forKey: .through),
+            shift: try fields.decodeIfPresent(UInt64.self, forKey: .shift) ?? 0)
         try decoder.checking { () throws(FormatError) in try validate() }
     }
 
@@ -101,6 +113,8 @@ extension RootNotice: Codable {
         if machine != .unknown { try fields.encode(machine, forKey: .machine) }
         try fields.encodeIfPresent(newPath.map(ByteString.init), forKey: .newPath)
         try fields.encodeIfPresent(newMachine, forKey: .newMachine)
+        try fields.encodeIfPresent(through, forKey: .through)
+        if shift != 0 { try fields.encode(shift, forKey: .shift) }
     }
 }
 

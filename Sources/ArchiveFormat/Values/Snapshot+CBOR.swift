@@ -26,6 +26,7 @@ extension Snapshot {
         case sequence = 15
         case machine = 16
         case isAside = 17
+        case directory = 18
     }
 
     /// The snapshot as a chunk's bytes.
@@ -68,6 +69,7 @@ extension Snapshot {
         writer.unsigned(sequence)
         field(.machine, unless: machine == .unknown) { $0.machine(machine) }
         field(.isAside, unless: !isAside) { $0.boolean(true) }
+        if let directory { field(.directory, unless: false) { $0.chunkID(directory) } }
         writer.endSmallMap(map, count: count)
         return writer.bytes
     }
@@ -97,6 +99,7 @@ extension Snapshot {
         var sequence: UInt64?
         var machine = MachineID.unknown
         var isAside = false
+        var directory: ChunkID?
 
         var fields = try reader.openFields(Field.self, depth: 0)
         while let field = try fields.next(&reader) {
@@ -127,6 +130,7 @@ extension Snapshot {
             case .isAside:
                 isAside = try reader.boolean()
                 guard isAside else { throw .malformed("a default value that is written out") }
+            case .directory: directory = try reader.chunkID()
             }
         }
         try reader.finish()
@@ -137,7 +141,7 @@ extension Snapshot {
             time: time, rootPath: rootPath, host: host, cause: cause, label: label, parent: parent, tree: tree,
             totals: totals, changes: changes, changedPaths: changedPaths, problems: problems, storedBytes: storedBytes,
             ownerNames: ownerNames, groupNames: groupNames, exclusions: exclusions, sequence: sequence,
-            machine: machine, isAside: isAside)
+            machine: machine, isAside: isAside, directory: directory)
         try validate()
     }
 

@@ -25,7 +25,8 @@ extension Snapshot: Codable {
             exclusions: try fields.decodeIfPresent(ExclusionRules.self, forKey: .exclusions) ?? ExclusionRules(),
             sequence: try fields.decode(UInt64.self, forKey: .sequence),
             machine: try fields.decodeIfPresent(MachineID.self, forKey: .machine) ?? .unknown,
-            isAside: try fields.decodeIfPresent(Bool.self, forKey: .isAside) ?? false)
+            isAside: try fields.decodeIfPresent(Bool.self, forKey: .isAside) ?? false,
+            directory: try fields.decodeIfPresent(ChunkID.self, forKey: .directory))
         let snapshot = self
         try decoder.checking { () throws(FormatError) in try snapshot.validate() }
     }
@@ -50,6 +51,7 @@ extension Snapshot: Codable {
         try fields.encode(sequence, forKey: .sequence)
         if machine != .unknown { try fields.encode(machine, forKey: .machine) }
         if isAside { try fields.encode(true, forKey: .isAside) }
+        try fields.encodeIfPresent(directory, forKey: .directory)
     }
 }
 

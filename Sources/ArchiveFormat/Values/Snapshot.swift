@@ -38,6 +38,8 @@ public struct Snapshot: Hashable, Sendable {
     public var machine: MachineID
     /// Whether it was captured with exclusions that differ from the root's own.
     public var isAside: Bool
+    /// A hash of the directory's identity, which stays the same when the directory is moved; nil if it is unknown.
+    public var directory: ChunkID?
 
     /// The most changed paths a snapshot records.
     public static let changedPathsLimit = 32
@@ -48,13 +50,21 @@ public struct Snapshot: Hashable, Sendable {
     /// The greatest sequence number, which has 63 bits.
     public static let sequenceLimit = UInt64(Int64.max)
 
+    /// The end of the block of 2^32 sequences that holds `sequence`.
+    ///
+    /// A root that takes the path of a moved one, or is joined to an older one, continues after it. So no forgotten
+    /// snapshot of the older root has a later sequence.
+    package static func sequenceEnd(after sequence: UInt64) -> UInt64 {
+        min(sequence | 0xffff_ffff, sequenceLimit)
+    }
+
     public init(
         time: Timestamp, rootPath: [UInt8], host: String, cause: Cause, label: String? = nil,
         parent: SnapshotID? = nil, tree: ChunkID, totals: Totals, changes: ChangeCounts,
         changedPaths: [ChangedPath] = [], problems: [Problem] = [], storedBytes: UInt64,
         ownerNames: [UInt32: String] = [:], groupNames: [UInt32: String] = [:],
         exclusions: ExclusionRules = ExclusionRules(), sequence: UInt64 = 1, machine: MachineID = .unknown,
-        isAside: Bool = false
+        isAside: Bool = false, directory: ChunkID? = nil
     ) {
         self.time = time
         self.rootPath = rootPath
@@ -74,5 +84,6 @@ public struct Snapshot: Hashable, Sendable {
         self.sequence = sequence
         self.machine = machine
         self.isAside = isAside
+        self.directory = directory
     }
 }

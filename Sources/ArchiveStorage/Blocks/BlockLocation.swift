@@ -13,7 +13,7 @@ package struct BlockLocation: Hashable, Sendable {
     }
 
     /// Both parts in one integer, as stored in the catalogue.
-    var packed: Int64 { segment << 32 | Int64(offset) }
+    package var packed: Int64 { segment << 32 | Int64(offset) }
 
     /// The range of the packed locations in a segment.
     static func packed(ofSegment number: Int64) -> Range<Int64> {

@@ -61,7 +61,9 @@ extension Catalogue {
             FROM notice JOIN root ON root.path = notice.path AND root.machine = notice.machine
             WHERE notice.kind = 'retired' AND NOT EXISTS (
                 SELECT 1 FROM snapshot WHERE snapshot.root = root.id
-                AND (snapshot.seconds, snapshot.nanoseconds) > (notice.seconds, notice.nanoseconds)
+                AND CASE WHEN notice.through IS NULL
+                    THEN (snapshot.seconds, snapshot.nanoseconds) > (notice.seconds, notice.nanoseconds)
+                    ELSE snapshot.sequence > notice.through END
             )
             """
         return try read { db in

@@ -27,12 +27,14 @@ package struct StoredBlock: Sendable, Hashable {
 
     fileprivate init(_ row: CatalogueRow) throws {
         let bytes = row.bytes(3)
-        let depth = row.integer(2)
-        guard bytes.count.isMultiple(of: ChunkPrefix.byteCount), (0...Int64(BlockHeader.depthLimit)).contains(depth)
+        let (length, depth) = (row.integer(1), row.integer(2))
+        // Sums of lengths must not overflow.
+        guard (0...Int64(ArchiveManifest.Parameters.segmentBytesLimit)).contains(length),
+            bytes.count.isMultiple(of: ChunkPrefix.byteCount), (0...Int64(BlockHeader.depthLimit)).contains(depth)
         else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a block's row is invalid")
         }
-        length = Int(row.integer(1))
+        self.length = Int(length)
         isLasting = row.integer(4) != 0
         self.depth = Int(depth)
         bases = stride(from: 0, to: bytes.count, by: ChunkPrefix.byteCount).map { start in
@@ -62,7 +64,7 @@ extension Catalogue {
     }
 
     /// Calls `body` with each block of all segments, in the order of locations; `body` must not use the catalogue.
-    func forEachBlock(_ body: (BlockLocation, StoredBlock) throws -> Void) throws(StorageError) {
+    package func forEachBlock(_ body: (BlockLocation, StoredBlock) throws -> Void) throws(StorageError) {
         try forEachBlock("SELECT \(StoredBlock.columns) FROM block ORDER BY location", [], body)
     }
 

@@ -28,7 +28,8 @@ extension Catalogue {
         of path: RelativePath, root: Int64, before end: HistoryPlace = .end, limit: Int? = nil
     ) throws(StorageError) -> [PlacedChange] {
         let sql = """
-            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path
+            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path,
+                isEdited
             FROM path JOIN change ON change.path = path.id LEFT JOIN path AS other ON other.id = change.other
             WHERE path.root = ? AND path.path = ? AND (change.sequence, change.seconds) < (?, ?)
             ORDER BY change.sequence DESC, change.seconds DESC LIMIT ?
@@ -42,7 +43,8 @@ extension Catalogue {
         root: Int64, after start: HistoryPlace, through end: HistoryPlace, at path: RelativePath = .root
     ) throws(StorageError) -> [PlacedChange] {
         let sql = """
-            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path
+            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path,
+                isEdited
             FROM change JOIN path ON path.id = change.path LEFT JOIN path AS other ON other.id = change.other
             WHERE change.root = ? AND (change.sequence, change.seconds) > (?, ?)
                 AND (change.sequence, change.seconds) <= (?, ?)
@@ -138,7 +140,8 @@ extension Catalogue {
         to path: RelativePath, root: Int64, before end: HistoryPlace
     ) throws(StorageError) -> PlacedChange? {
         let sql = """
-            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path
+            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path,
+                isEdited
             FROM path JOIN change INDEXED BY changeOfName ON change.path = path.id
                 JOIN path AS other ON other.id = change.other
             WHERE path.root = ? AND path.path = ? AND (change.sequence, change.seconds) < (?, ?) AND kind = 1
@@ -152,7 +155,8 @@ extension Catalogue {
     package func removals(root: Int64, at path: RelativePath = .root) throws(StorageError) -> [PlacedChange] {
         let paths = path.isRoot ? "" : "AND \(Catalogue.isBelow)"
         let sql = """
-            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path
+            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path,
+                isEdited
             FROM path JOIN change ON change.path = path.id LEFT JOIN path AS other ON other.id = change.other
             WHERE path.root = ? AND path.isGone \(paths) AND (change.sequence, change.seconds) = (
                 SELECT sequence, seconds FROM change WHERE path = path.id ORDER BY sequence DESC, seconds DESC LIMIT 1)
@@ -161,15 +165,34 @@ extension Catalogue {
         return try placedChanges(sql, [root] + (path.isRoot ? [] : Catalogue.range(below: path)))
     }
 
-    /// Calls `body` with each path that a snapshot after the first has changed.
-    package func forEachChangedPath(root: Int64, _ body: (RelativePath) throws -> Void) throws(StorageError) {
-        try read { db in
-            try db.cachedStatement(sql: "SELECT path FROM path WHERE root = ? ORDER BY path").forEachRow([root]) {
-                row in
+    /// Paths that are read per query: meanwhile, other queries of this process wait.
+    private static let pathStep = 1024
+
+    /// Calls `body` with each path that a snapshot after the first has changed, in the order of their bytes, until it
+    /// returns false.
+    package func forEachChangedPath(root: Int64, _ body: (RelativePath) -> Bool) throws(StorageError) {
+        var last: RelativePath?
+        while true {
+            let paths = try changedPaths(root: root, after: last)
+            for path in paths where !body(path) { return }
+            guard paths.count == Catalogue.pathStep else { return }
+            last = paths.last
+        }
+    }
+
+    private func changedPaths(root: Int64, after last: RelativePath?) throws(StorageError) -> [RelativePath] {
+        let sql = """
+            SELECT path FROM path WHERE root = ? AND path \(last == nil ? ">=" : ">") ? ORDER BY path LIMIT ?
+            """
+        return try read { db in
+            var paths: [RelativePath] = []
+            let arguments: StatementArguments = [root, Data(last?.bytes ?? []), Catalogue.pathStep]
+            try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
                 counters.namesRead.add()
-                try body(try Catalogue.path(row.bytes(0)))
+                paths.append(try Catalogue.path(row.bytes(0)))
                 return true
             }
+            return paths
         }
     }
 
@@ -180,7 +203,8 @@ extension Catalogue {
     {
         func sql(_ order: String) -> String {
             """
-            SELECT path.path, sequence, seconds, kind, object, size, NULL, versions FROM path JOIN change ON change.path = path.id
+            SELECT path.path, sequence, seconds, kind, object, size, NULL, isEdited, versions
+            FROM path JOIN change ON change.path = path.id
             WHERE path.root = ? AND path.path = ? ORDER BY sequence \(order), seconds \(order) LIMIT 1
             """
         }
@@ -194,7 +218,7 @@ extension Catalogue {
             for order in ["ASC", "DESC"] {
                 try db.cachedStatement(sql: sql(order)).forEachRow(arguments) { row in
                     ends.append(try Catalogue.placedChange(row))
-                    count = Int(clamping: row.integer(7))
+                    count = Int(clamping: row.integer(8))
                     return false
                 }
             }
@@ -265,7 +289,7 @@ extension Catalogue {
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
         let change = PathChange(
             path: try path(row.bytes(0)), kind: kind, object: object, size: row.number(5),
-            other: row.isNull(6) ? nil : try path(row.bytes(6)))
+            other: row.isNull(6) ? nil : try path(row.bytes(6)), isEdited: row.integer(7) != 0)
         return PlacedChange(
             place: HistoryPlace(sequence: row.integer(1), seconds: row.integer(2)), change: change)
     }

@@ -68,12 +68,7 @@ extension Catalogue {
     /// The ids of all dropped segments.
     package func droppedSegments() throws(StorageError) -> Set<SegmentID> {
         try read { db in
-            Set(
-                try Row.fetchAll(db, sql: "SELECT name FROM dropped").map { row in
-                    let name = try row.bytes(0)
-                    guard name.count == SegmentID.byteCount else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-                    return name.withUnsafeBytes { SegmentID(exactly: $0) }
-                })
+            Set(try Row.fetchAll(db, sql: "SELECT name FROM dropped").map { try SegmentID(checking: $0.bytes(0)) })
         }
     }
 
@@ -90,6 +85,14 @@ extension Catalogue {
                 try db.execute(sql: "DELETE FROM lostSnapshot WHERE segment = ?", arguments: [path])
             }
         }
+    }
+}
+
+extension SegmentID {
+    /// The id in a column of the catalogue.
+    init(checking bytes: [UInt8]) throws {
+        guard bytes.count == SegmentID.byteCount else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        self = bytes.withUnsafeBytes { SegmentID(exactly: $0) }
     }
 }
 

@@ -236,9 +236,7 @@ extension ArchiveStore {
                 guard chunk.kind == .snapshot || chunk.kind == .state,
                     let kind = RecordKind.all.first(where: { $0.kind == chunk.kind })
                 else { continue }
-                let found = FoundRecord(
-                    kind: chunk.kind, id: id, offset: copy.location.offset, blockLength: header.blockLength)
-                return try kind.read(self, found)
+                return try kind.read(self, FoundRecord(chunk, in: header, at: copy.location.offset))
             }
         }
         return nil

@@ -66,7 +66,7 @@ extension Catalogue {
     func insert(_ gap: ListedGap, into db: Database) throws {
         let record = gap.record
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.start)
-        let root = try Catalogue.enterRoot(place, host: record.host, into: db)
+        let root = try Catalogue.enterRoot(ofRecordAt: place, host: record.host, into: db)
         try db.execute(
             sql: "INSERT OR IGNORE INTO gap VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [

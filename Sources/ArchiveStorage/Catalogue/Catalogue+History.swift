@@ -91,8 +91,8 @@ extension Catalogue {
     /// Enters the changes of the snapshot at `place`.
     func insert(_ changes: [PathChange], at place: HistoryPlace, root: Int64, into db: Database) throws {
         if changes.isEmpty { return }
-        let insertion = try db.cachedStatement(sql: "INSERT OR IGNORE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-        let replacement = try db.cachedStatement(sql: "REPLACE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        let insertion = try db.cachedStatement(sql: "INSERT OR IGNORE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        let replacement = try db.cachedStatement(sql: "REPLACE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         let later = try db.cachedStatement(
             sql: "SELECT 1 FROM change WHERE path = ? AND (sequence, seconds) > (?, ?) LIMIT 1")
         let update = try db.cachedStatement(sql: "UPDATE path SET isGone = ?, versions = versions + ? WHERE id = ?")
@@ -101,7 +101,7 @@ extension Catalogue {
             let other = try change.other.map { try enterPath($0, root: root, into: db).number }
             let row: StatementArguments = [
                 path.number, place.sequence, place.seconds, root, change.kind.rawValue, change.object.rawValue,
-                Int64(clamping: change.size), other,
+                Int64(clamping: change.size), other, change.isEdited,
             ]
             try insertion.execute(arguments: row)
             let isNew = db.changesCount > 0
@@ -139,6 +139,7 @@ extension Catalogue {
         let found = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(id.chunk.bytes)])
         guard let row = try found.map(SnapshotRow.init) else { return }
         try forgetRun(holding: row, in: db)
+        try Catalogue.recordStep(without: row, in: db)
         try forgetChanges(of: row, in: db)
         if let next = try Catalogue.successor(of: row, in: db) { try forgetChanges(of: next, in: db) }
     }

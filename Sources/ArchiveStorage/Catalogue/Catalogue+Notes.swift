@@ -38,6 +38,20 @@ extension Catalogue {
     }
 }
 
+extension Catalogue {
+    /// The chunks of removed notes that are still in a segment.
+    func removedNotes() throws(StorageError) -> Set<ChunkID> {
+        try read { db in
+            let sql = "SELECT id FROM removedNote WHERE EXISTS (SELECT 1 FROM chunk WHERE chunk.id = removedNote.id)"
+            return Set(
+                try Row.fetchAll(db, sql: sql).map { row in
+                    guard let id = ChunkID(try row.bytes(0)) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+                    return id
+                })
+        }
+    }
+}
+
 extension StoredRecord<NoteRecord> {
     fileprivate init(note row: Row) throws {
         guard let id = ChunkID(try row.bytes(0)) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
@@ -53,8 +67,14 @@ extension StoredRecord<NoteRecord> {
 
 extension NoteRecord: PlainRecord {
     func insert(as id: ChunkID, into db: Database) throws {
+        if let removed {
+            let arguments: StatementArguments = [Data(removed.bytes)]
+            try db.execute(sql: "INSERT OR IGNORE INTO removedNote VALUES (?)", arguments: arguments)
+            return try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: arguments)
+        }
+        if try isRemoved(id, in: db) { return }
         let place = RootPlace(path: rootPath, machine: machine, time: time)
-        let root = try Catalogue.enterRoot(place, host: host, into: db)
+        let root = try Catalogue.enterRoot(ofRecordAt: place, host: host, into: db)
         try db.execute(
             sql: "INSERT OR IGNORE INTO note VALUES (?, ?, ?, ?, ?, ?)",
             arguments: [
@@ -64,11 +84,18 @@ extension NoteRecord: PlainRecord {
     }
 
     func isListed(as id: ChunkID, in db: Database) throws -> Bool {
-        try Row.fetchOne(db, sql: "SELECT 1 FROM note WHERE id = ?", arguments: [Data(id.bytes)]) != nil
+        if let removed { return try isRemoved(removed, in: db) }
+        let note = try Row.fetchOne(db, sql: "SELECT 1 FROM note WHERE id = ?", arguments: [Data(id.bytes)])
+        return try note != nil || isRemoved(id, in: db)
+    }
+
+    private func isRemoved(_ id: ChunkID, in db: Database) throws -> Bool {
+        try Row.fetchOne(db, sql: "SELECT 1 FROM removedNote WHERE id = ?", arguments: [Data(id.bytes)]) != nil
     }
 }
 
 extension RecordKind {
+    /// The notes, and the ids of removed ones.
     static let notes = RecordKind(
         plain: NoteRecord.self,
         schema: """
@@ -81,5 +108,6 @@ extension RecordKind {
                 snapshot BLOB
             ) WITHOUT ROWID;
             CREATE INDEX noteByTime ON note (root, seconds, nanoseconds);
+            CREATE TABLE removedNote (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
             """, ofRoots: .init(table: "note", time: "seconds, nanoseconds"), name: { "note \($0)" })
 }

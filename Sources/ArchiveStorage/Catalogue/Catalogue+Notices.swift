@@ -21,35 +21,57 @@ package struct StoredNotice: Sendable, Hashable {
     }
 }
 
-/// The place and time by which a record names its root; the path may have belonged to another root at another time.
+/// The place by which a record names its root; the path may have belonged to another root before.
 struct RootPlace: Hashable {
     var path: [UInt8]
     var machine: MachineID
     var time: Timestamp
+    /// The sequence of a snapshot; nil for other records, which have only a time.
+    var sequence: UInt64?
+}
+
+extension RootPlace {
+    init(_ snapshot: ListedSnapshot) {
+        self.init(
+            path: snapshot.rootPath, machine: snapshot.machine, time: snapshot.time, sequence: snapshot.sequence)
+    }
 }
 
 extension Catalogue {
-    /// The time of the newest notice of the root at `path`; nil if there is none.
-    package func latestNoticeTime(path: [UInt8], machine: MachineID) throws(StorageError) -> Timestamp? {
+    /// The newest notice of the root at `path`; nil if there is none.
+    package func latestNotice(path: [UInt8], machine: MachineID) throws(StorageError) -> RootNotice? {
         let sql = """
-            SELECT seconds, nanoseconds FROM notice WHERE path = ? AND machine = ?
+            SELECT \(StoredNotice.columns) FROM notice WHERE path = ? AND machine = ?
             ORDER BY seconds DESC, nanoseconds DESC LIMIT 1
             """
         return try read { db in
             try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [Data(path), Data(machine.bytes)])
-                .map { try $0.time(seconds: 0, nanoseconds: 1) }
+                .map { try StoredNotice($0).record }
         }
+    }
+
+    /// The time of the newest notice of any root; nil if there is none.
+    package func latestNoticeTime() throws(StorageError) -> Timestamp? {
+        let sql = "SELECT seconds, nanoseconds FROM notice ORDER BY seconds DESC, nanoseconds DESC LIMIT 1"
+        return try read { db in try Row.fetchOne(db, sql: sql).map { try $0.time(seconds: 0, nanoseconds: 1) } }
     }
 
     /// All notices, without the machines' names: the catalogue does not store them.
     package func notices() throws(StorageError) -> Set<StoredNotice> {
-        let sql = "SELECT id, path, machine, kind, seconds, nanoseconds, newPath, newMachine FROM notice"
+        let sql = "SELECT \(StoredNotice.columns) FROM notice"
         return try read { db in Set(try Row.fetchAll(db, sql: sql).map(StoredNotice.init)) }
     }
 
-    /// The present place of the root of `snapshot`.
-    package func place(of snapshot: Snapshot) throws(StorageError) -> (path: [UInt8], machine: MachineID) {
-        try place(ofRoot: snapshot.rootPath, on: snapshot.machine, at: snapshot.time)
+    /// The present place of `snapshot`: its root's path and machine, and its sequence there.
+    package func place(
+        of snapshot: Snapshot
+    ) throws(StorageError) -> (path: [UInt8], machine: MachineID, sequence: UInt64) {
+        let place = RootPlace(
+            path: snapshot.rootPath, machine: snapshot.machine, time: snapshot.time, sequence: snapshot.sequence)
+        return try read { db in
+            let present = try Catalogue.present(place, in: db)
+            return (present.path, present.machine, present.sequence ?? snapshot.sequence)
+        }
     }
 
     /// The present place of the root that was at `path` on `machine` at `time`.
@@ -62,31 +84,39 @@ extension Catalogue {
         }
     }
 
-    /// The present place of the root that was at `place`.
+    /// The present place of a record that was entered at `place`.
     static func present(_ place: RootPlace, in db: Database) throws -> RootPlace {
+        // A snapshot is moved by its sequence, whatever its time.
+        let isConcerned =
+            place.sequence == nil
+            ? "(seconds, nanoseconds) >= (?5, ?6)"
+            : "CASE WHEN through IS NULL THEN (seconds, nanoseconds) >= (?5, ?6) ELSE through >= ?7 END"
         let moves = try db.cachedStatement(
             sql: """
-                SELECT newPath, newMachine, seconds, nanoseconds FROM notice
-                WHERE path = ? AND machine = ? AND kind = 'moved' AND (seconds, nanoseconds) >= (?, ?)
+                SELECT newPath, newMachine, seconds, nanoseconds, shift FROM notice
+                WHERE path = ?1 AND machine = ?2 AND kind = 'moved' AND (seconds, nanoseconds) > (?3, ?4)
+                    AND \(isConcerned)
                 ORDER BY seconds, nanoseconds, id LIMIT 1
                 """)
         var place = place
         // Each move is later than the previous one, so the loop ends.
-        while let move = try Row.fetchOne(
-            moves,
-            arguments: [
-                Data(place.path), Data(place.machine.bytes), place.time.seconds, place.time.nanoseconds,
-            ])
-        {
-            guard let path: Data = try move.optional(0) else { break }
+        var last = Timestamp(seconds: .min)
+        while true {
+            var arguments: StatementArguments = [
+                Data(place.path), Data(place.machine.bytes), last.seconds, last.nanoseconds, place.time.seconds,
+                place.time.nanoseconds,
+            ]
+            if let sequence = place.sequence { arguments += [Int64(clamping: sequence)] }
+            guard let move = try Row.fetchOne(moves, arguments: arguments), let path: Data = try move.optional(0)
+            else { return place }
             place.path = Array(path)
             place.machine = (try move.optional(1) as Data?).flatMap { MachineID(Array($0)) } ?? place.machine
-            // A time extremely far in the future does not advance; a forged record may have one.
-            let next = try move.time(seconds: 2, nanoseconds: 3).advanced(byNanoseconds: 1)
-            guard place.time < next else { break }
-            place.time = next
+            last = try move.time(seconds: 2, nanoseconds: 3)
+            let shift: Int64 = try move.value(4)
+            place.sequence = place.sequence.map {
+                FormatLimits.sum($0, UInt64(clamping: shift), Snapshot.sequenceLimit)
+            }
         }
-        return place
     }
 
     /// Enters `notice`; if a root was moved, its earlier records become those of the root at the new path.
@@ -94,23 +124,34 @@ extension Catalogue {
         let record = notice.record
         let machine = Data(record.machine.bytes)
         try db.execute(
-            sql: "INSERT OR IGNORE INTO notice VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: "INSERT OR IGNORE INTO notice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 Data(notice.id.bytes), Data(record.rootPath), machine, record.kind.rawValue, record.time.seconds,
                 record.time.nanoseconds, record.newPath.map { Data($0) }, record.newMachine.map { Data($0.bytes) },
+                record.through.map { Int64(clamping: $0) }, Int64(clamping: record.shift),
             ])
-        guard record.kind == .moved,
+        guard record.kind == .moved, db.changesCount > 0,
             let old = try Row.fetchOne(
                 db, sql: "SELECT id, host FROM root WHERE path = ? AND machine = ?",
                 arguments: [Data(record.rootPath), machine])
         else { return }
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
         let number: Int64 = try old.value(0)
-        let new = try Catalogue.enterRoot(place, host: old.value(1), into: db)
-        if new == number { return }
+        let new = try Catalogue.enterRoot(ofRecordAt: place, host: old.value(1), into: db)
+        if new == number, record.shift == 0 { return }
         for root in [number, new] { try forgetChanges(ofRoot: root, in: db) }
+        // A snapshot is moved by its sequence, whatever its time.
+        let isMoved = record.through == nil ? "(seconds, nanoseconds) <= (?4, ?5)" : "sequence <= ?4"
+        var arguments: StatementArguments = [new, number, Int64(clamping: record.shift)]
+        arguments += record.through.map { [Int64(clamping: $0)] } ?? [record.time.seconds, record.time.nanoseconds]
+        try db.execute(
+            sql: """
+                UPDATE snapshot SET root = ?1, sequence = MIN(sequence, \(Int64.max) - ?3) + ?3
+                WHERE root = ?2 AND \(isMoved)
+                """, arguments: arguments)
+        for root in [number, new] { try Catalogue.recordSteps(ofRoot: root, in: db) }
         let tables = RecordKind.all.compactMap(\.ofRoots)
-        for rows in tables {
+        for rows in tables where rows.table != "snapshot" {
             try db.execute(
                 sql: "UPDATE OR REPLACE \(rows.table) SET root = ? WHERE root = ? AND (\(rows.time)) <= (?, ?)",
                 arguments: [new, number, record.time.seconds, record.time.nanoseconds])
@@ -122,9 +163,14 @@ extension Catalogue {
 }
 
 extension StoredNotice {
+    fileprivate static let columns =
+        "id, path, machine, kind, seconds, nanoseconds, newPath, newMachine, through, shift"
+
     fileprivate init(_ row: Row) throws {
         let newPath: Data? = try row.optional(6)
         let newMachine: Data? = try row.optional(7)
+        let through: Int64? = try row.optional(8)
+        let shift: Int64 = try row.value(9)
         guard let id = ChunkID(try row.bytes(0)), let kind = RootNoticeKind(rawValue: try row.value(3)),
             let machine = MachineID(try row.bytes(2))
         else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
@@ -133,14 +179,15 @@ extension StoredNotice {
             record: RootNotice(
                 rootPath: try row.bytes(1), host: "", kind: kind, time: try row.time(seconds: 4, nanoseconds: 5),
                 machine: machine, newPath: newPath.map { Array($0) },
-                newMachine: newMachine.flatMap { MachineID(Array($0)) }))
+                newMachine: newMachine.flatMap { MachineID(Array($0)) }, through: through.map { UInt64(clamping: $0) },
+                shift: UInt64(clamping: shift)))
     }
 
     /// The notice as stored in the catalogue.
     package var withoutHost: StoredNotice {
         let record = RootNotice(
             rootPath: record.rootPath, host: "", kind: record.kind, time: record.time, machine: record.machine,
-            newPath: record.newPath, newMachine: record.newMachine)
+            newPath: record.newPath, newMachine: record.newMachine, through: record.through, shift: record.shift)
         return StoredNotice(id: id, record: record)
     }
 }
@@ -163,7 +210,9 @@ extension RecordKind {
                 seconds INTEGER NOT NULL,
                 nanoseconds INTEGER NOT NULL,
                 newPath BLOB,
-                newMachine BLOB
+                newMachine BLOB,
+                through INTEGER,
+                shift INTEGER NOT NULL
             ) WITHOUT ROWID;
             CREATE INDEX noticeByRoot ON notice (path, machine, seconds, nanoseconds);
             """, name: { "root notice \($0)" }

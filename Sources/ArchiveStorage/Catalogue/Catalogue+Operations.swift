@@ -26,7 +26,7 @@ extension Catalogue {
     package func operations(root: Int64? = nil) throws(StorageError) -> [StoredOperation] {
         let sql = """
             SELECT operation.id, root.path, root.host, kind, seconds, nanoseconds, "before", snapshot, operation.path,
-                target, root.machine, name
+                target, root.machine, name, parts, failed, leavesRepositories
             FROM operation JOIN root ON root.id = operation.root
             WHERE ?1 IS NULL OR root.id = ?1
             ORDER BY seconds, nanoseconds, operation.id
@@ -50,14 +50,16 @@ extension Catalogue {
     func insert(_ operation: StoredOperation, into db: Database) throws {
         let record = operation.record
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
-        let root = try Catalogue.enterRoot(place, host: record.host, into: db)
+        let root = try Catalogue.enterRoot(ofRecordAt: place, host: record.host, into: db)
         try db.execute(
-            sql: "INSERT OR IGNORE INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: "INSERT OR IGNORE INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 Data(operation.id.chunk.bytes), root, record.kind.rawValue, record.time.seconds,
                 record.time.nanoseconds, record.before.map { Data($0.chunk.bytes) },
                 record.snapshot.map { Data($0.chunk.bytes) }, Data(record.path.bytes),
                 record.target.map { Data($0.chunk.bytes) }, record.name.map { Data($0.utf8) },
+                Data(record.parts.map(\.bytes).joined(separator: [0])), Int64(clamping: record.failed),
+                record.leavesRepositories,
             ])
     }
 }
@@ -76,7 +78,13 @@ extension StoredOperation {
                 snapshot: try StoredOperation.id(row.optional(7)).map(SnapshotID.init), path: path,
                 target: try StoredOperation.id(row.optional(9)).map(OperationID.init),
                 machine: MachineID(try row.bytes(10)) ?? .unknown,
-                name: try StoredOperation.name(row.optional(11))))
+                name: try StoredOperation.name(row.optional(11)),
+                parts: try row.bytes(12).split(separator: 0).map { bytes in
+                    guard let path = RelativePath(Array(bytes)) else {
+                        throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+                    }
+                    return path
+                }, failed: UInt64(clamping: try row.value(13) as Int64), leavesRepositories: try row.value(14)))
     }
 
     private static func name(_ bytes: Data?) throws -> String? {
@@ -113,7 +121,10 @@ extension RecordKind {
                 snapshot BLOB,
                 path BLOB NOT NULL,
                 target BLOB,
-                name BLOB
+                name BLOB,
+                parts BLOB NOT NULL,
+                failed INTEGER NOT NULL,
+                leavesRepositories INTEGER NOT NULL
             ) WITHOUT ROWID;
             CREATE INDEX operationByTime ON operation (root, seconds, nanoseconds);
             """, ofRoots: .init(table: "operation", time: "seconds, nanoseconds"),

@@ -37,7 +37,8 @@ extension Catalogue {
 extension PolicyRecord: PlainRecord {
     func insert(as id: ChunkID, into db: Database) throws {
         let root = try rootPath.map { path in
-            try Catalogue.enterRoot(RootPlace(path: path, machine: machine, time: time), host: host, into: db)
+            try Catalogue.enterRoot(
+                ofRecordAt: RootPlace(path: path, machine: machine, time: time), host: host, into: db)
         }
         try db.execute(
             sql: "INSERT OR IGNORE INTO policy VALUES (?, ?, ?, ?, ?)",

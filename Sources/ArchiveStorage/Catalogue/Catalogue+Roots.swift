@@ -51,10 +51,14 @@ extension Catalogue {
         }
     }
 
-    /// The number of the root that was at `place`; enters the root if it is new.
+    /// The number of the root of a record that was entered at `place`; enters the root if it is new.
+    static func enterRoot(ofRecordAt place: RootPlace, host: String, into db: Database) throws -> Int64 {
+        try enterRoot(present(place, in: db), host: host, into: db)
+    }
+
+    /// The number of the root that is at `place` now; enters the root if it is new.
     static func enterRoot(_ place: RootPlace, host: String, into db: Database) throws -> Int64 {
-        let present = try Catalogue.present(place, in: db)
-        let arguments: StatementArguments = [Data(present.path), Data(present.machine.bytes)]
+        let arguments: StatementArguments = [Data(place.path), Data(place.machine.bytes)]
         let known = try db.cachedStatement(sql: "SELECT id FROM root WHERE path = ? AND machine = ?")
         if let number = try Int64.fetchOne(known, arguments: arguments) { return number }
         try db.execute(

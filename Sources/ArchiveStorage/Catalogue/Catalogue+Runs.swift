@@ -54,9 +54,11 @@ package struct SnapshotRun: Sendable, Hashable {
     }
 
     /// Whether there is no pause between two times, in seconds.
+    ///
+    /// A step back of the clock counts like a pause of the same length.
     package static func goesOn(from earlier: Int64, to later: Int64) -> Bool {
-        // If the clock was set back, a snapshot from the future belongs to the same work.
-        later < earlier.addingReportingOverflow(pause).partialValue
+        let (seconds, overflow) = later.subtractingReportingOverflow(earlier)
+        return !overflow && seconds.magnitude < pause.magnitude
     }
 }
 

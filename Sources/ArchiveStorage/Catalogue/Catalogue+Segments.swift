@@ -64,6 +64,44 @@ extension Catalogue {
         try db.execute(sql: "DELETE FROM segment WHERE id = ?", arguments: [number])
     }
 
+    /// Removes a segment whose file is not read any more, and the damage recorded for it.
+    func forget(_ segment: ListedSegment) throws(StorageError) {
+        try write { db in
+            try Catalogue.forget(segment.number, in: db)
+            try db.execute(sql: "DELETE FROM damage WHERE segment = ?", arguments: [segment.path])
+            try db.execute(sql: "DELETE FROM lostSnapshot WHERE segment = ?", arguments: [segment.path])
+        }
+    }
+
+    /// Replaces the list of the files that are not read because another file has the same segment id.
+    func enter(copies: [SegmentCopies.Unread]) throws(StorageError) {
+        let listed = try read { db in
+            try String.fetchAll(db, sql: "SELECT path FROM segmentCopy ORDER BY path")
+        }
+        if listed == copies.map(\.path) { return }
+        try write { db in
+            try db.execute(sql: "DELETE FROM segmentCopy")
+            for copy in copies {
+                try db.execute(
+                    sql: "INSERT INTO segmentCopy VALUES (?, ?)", arguments: [copy.path, Data(copy.id.bytes)])
+            }
+        }
+    }
+
+    /// The ids of the segments that are in several files: nothing is appended to them, and they are not dropped.
+    package func copiedSegments() throws(StorageError) -> Set<SegmentID> {
+        try read { db in
+            Set(try Row.fetchAll(db, sql: "SELECT name FROM segmentCopy").map { try SegmentID(checking: $0.bytes(0)) })
+        }
+    }
+
+    /// Whether damage is recorded for the segment at `path`.
+    func isDamaged(segmentAt path: String) throws(StorageError) -> Bool {
+        try read { db in
+            try Row.fetchOne(db, sql: "SELECT 1 FROM damage WHERE segment = ?", arguments: [path]) != nil
+        }
+    }
+
     /// Records that a segment is sealed.
     package func markSealed(_ number: Int64, length: Int) throws(StorageError) {
         try write { db in

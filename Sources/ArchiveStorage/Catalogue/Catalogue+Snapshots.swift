@@ -117,8 +117,10 @@ extension Catalogue {
     /// Enters `listed`, unless it is already listed or was forgotten.
     ///
     /// - Parameter changes: the changes from its parent; nil if they are computed on request.
-    func insert(_ listed: ListedSnapshot, changes: [PathChange]? = nil, into db: Database) throws {
-        let place = RootPlace(path: listed.rootPath, machine: listed.machine, time: listed.time)
+    func insert(_ record: ListedSnapshot, changes: [PathChange]? = nil, into db: Database) throws {
+        var listed = record
+        let place = try Catalogue.present(RootPlace(record), in: db)
+        listed.sequence = place.sequence ?? record.sequence
         let root = try Catalogue.enterRoot(place, host: listed.host, into: db)
         try recordHost(listed.host, ofRoot: root, at: Int64(clamping: listed.sequence), in: db)
         let predecessor = try Catalogue.predecessor(of: listed, root: root, in: db)
@@ -138,6 +140,7 @@ extension Catalogue {
         guard db.changesCount > 0 else {
             return try recordStoredBytes(listed.storedBytes, ofForgotten: listed.id.chunk, in: db)
         }
+        try Catalogue.recordSteps(around: SnapshotRow(listed, root: root), in: db)
         try addToRuns(listed, after: predecessor, root: root, in: db)
         try forgetChanges(afterInsertionOf: listed, root: root, in: db)
         if isInHistory, let changes { try insert(changes, at: HistoryPlace(listed), root: root, into: db) }
@@ -227,11 +230,11 @@ extension RecordKind {
                 untilNanoseconds INTEGER NOT NULL,
                 PRIMARY KEY (segment, offset)
             ) WITHOUT ROWID;
-            """, ofRoots: .init(table: "snapshot", time: "seconds, nanoseconds"),
+            """ + Catalogue.stepsBackTable, ofRoots: .init(table: "snapshot", time: "seconds, nanoseconds"),
         name: { "snapshot \(SnapshotID($0).short)" }
     ) {
         (store, found) throws(StorageError) in
         let id = SnapshotID(found.id)
-        return NewSnapshot(listed: ListedSnapshot(try store.snapshot(id), id: id, ownBytes: found.blockLength))
+        return NewSnapshot(listed: ListedSnapshot(try store.snapshot(id), id: id, ownBytes: found.ownBytes))
     }
 }

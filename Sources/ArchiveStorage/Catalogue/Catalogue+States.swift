@@ -147,6 +147,6 @@ extension RecordKind {
             CREATE INDEX stateByLabel ON state (label) WHERE label IS NOT NULL;
             """, name: { "state \(StateID($0).short)" }
     ) { (record: StateRecord, found) in
-        ListedState(record, id: StateID(found.id), ownBytes: found.blockLength)
+        ListedState(record, id: StateID(found.id), ownBytes: found.ownBytes)
     }
 }

@@ -69,25 +69,71 @@ extension Catalogue {
 
     /// The age in seconds of the oldest file that each snapshot removed, by the snapshot's position.
     ///
-    /// If the index of paths does not know when a file was added, it counts from the first snapshot.
-    package func lifetimesOfRemovedFiles(root: Int64) throws(StorageError) -> [HistoryPlace: Int64] {
-        let sql = """
-            SELECT change.sequence, change.seconds, MAX(change.seconds - COALESCE((
-                    SELECT earlier.seconds FROM change AS earlier
-                    WHERE earlier.path = change.path AND earlier.kind = 1
-                        AND (earlier.sequence, earlier.seconds) < (change.sequence, change.seconds)
-                    ORDER BY earlier.sequence DESC, earlier.seconds DESC LIMIT 1
-                ), (SELECT MIN(seconds) FROM snapshot WHERE root = ?1)))
-            FROM change WHERE root = ?1 AND kind = 3 AND object = ?2 AND other IS NULL
-            GROUP BY change.sequence, change.seconds
+    /// A file that was renamed without an edit is not removed. Its age counts from its first name on. If the index of
+    /// paths does not know when it was added, its age counts from the first snapshot.
+    ///
+    /// - Parameter aside: the positions of snapshots captured aside: what they lack and the next one has is no new file.
+    package func lifetimesOfRemovedFiles(
+        root: Int64, aside: Set<HistoryPlace> = []
+    ) throws(StorageError) -> [HistoryPlace: UInt64] {
+        let removals = """
+            SELECT path, sequence, seconds FROM change
+            WHERE root = ? AND kind = 3 AND object = ? AND (other IS NULL OR isEdited)
             """
-        return try read { db in
-            var lifetimes: [HistoryPlace: Int64] = [:]
-            try db.cachedStatement(sql: sql).forEachRow([root, FileKind.file.rawValue]) { row in
-                lifetimes[HistoryPlace(sequence: row.integer(0), seconds: row.integer(1))] = row.integer(2)
+        let first = "SELECT seconds FROM snapshot WHERE root = ? ORDER BY sequence, seconds, nanoseconds, id LIMIT 1"
+        return try readTogether { db in
+            let start = try Int64.fetchOne(db, sql: first, arguments: [root]) ?? 0
+            var lifetimes: [HistoryPlace: UInt64] = [:]
+            try db.cachedStatement(sql: removals).forEachRow([root, FileKind.file.rawValue]) { row in
+                let place = HistoryPlace(sequence: row.integer(1), seconds: row.integer(2))
+                let birth = try Catalogue.birth(ofPath: row.integer(0), before: place, aside, in: db) ?? start
+                let (age, isOver) = place.seconds.subtractingReportingOverflow(birth)
+                // A clock that was set back makes ages negative.
+                lifetimes[place] = max(lifetimes[place] ?? 0, isOver ? 0 : UInt64(clamping: age))
                 return true
             }
             return lifetimes
+        }
+    }
+
+    /// The time of the snapshot that added the file which was at a path before `end`; nil if the first snapshot had it.
+    private static func birth(
+        ofPath number: Int64, before end: HistoryPlace, _ aside: Set<HistoryPlace>, in db: Database
+    ) throws -> Int64? {
+        let addition = try db.cachedStatement(
+            sql: """
+                SELECT sequence, seconds, other FROM change
+                WHERE path = ? AND kind = 1 AND (sequence, seconds) < (?, ?)
+                ORDER BY sequence DESC, seconds DESC LIMIT 1
+                """)
+        let removal = try db.cachedStatement(
+            sql: """
+                SELECT sequence, seconds FROM change WHERE path = ? AND kind = 3 AND (sequence, seconds) < (?, ?)
+                ORDER BY sequence DESC, seconds DESC LIMIT 1
+                """)
+        // Each step goes back in time, so the loop ends.
+        var (number, end) = (number, end)
+        while true {
+            var found: (place: HistoryPlace, other: Int64?)?
+            try addition.forEachRow([number, end.sequence, end.seconds]) { row in
+                let place = HistoryPlace(sequence: row.integer(0), seconds: row.integer(1))
+                found = (place, row.isNull(2) ? nil : row.integer(2))
+                return false
+            }
+            guard let (place, other) = found else { return nil }
+            if let other {
+                (number, end) = (other, place)
+                continue
+            }
+            var gone: HistoryPlace?
+            if !aside.isEmpty {
+                try removal.forEachRow([number, place.sequence, place.seconds]) { row in
+                    gone = HistoryPlace(sequence: row.integer(0), seconds: row.integer(1))
+                    return false
+                }
+            }
+            guard let gone, aside.contains(gone) else { return place.seconds }
+            end = gone
         }
     }
 }

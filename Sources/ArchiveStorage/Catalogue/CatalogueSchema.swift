@@ -37,8 +37,9 @@ enum CatalogueSchema {
 
     /// Segments, blocks, chunks and roots.
     ///
-    /// A chunk has a row for each copy; `loss` names chunks without a readable copy. `segment.state` is a
-    /// `SegmentState`. A segment's number is never reused: a process may remember locations in it.
+    /// A chunk has a row for each copy; `loss` names chunks without a readable copy. `segmentCopy` has the files that
+    /// are not read because another file has the same segment id. `segment.state` is a `SegmentState`. A segment's
+    /// number is never reused: a process may remember locations in it.
     private static let segments = """
         CREATE TABLE segment (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -48,6 +49,10 @@ enum CatalogueSchema {
             state INTEGER NOT NULL
         );
         CREATE INDEX segmentCondemned ON segment (state) WHERE state = 2;
+        CREATE TABLE segmentCopy (
+            path TEXT PRIMARY KEY NOT NULL,
+            name BLOB NOT NULL
+        ) WITHOUT ROWID;
         CREATE TABLE block (
             location INTEGER PRIMARY KEY,
             length INTEGER NOT NULL,
@@ -80,7 +85,8 @@ enum CatalogueSchema {
 
     /// The changes of each snapshot, by path and by snapshot; `snapshot.history` is a `HistoryState`.
     ///
-    /// A path is gone if its latest change removed it; `versions` counts its changes. A run sums up neighbouring
+    /// A path is gone if its latest change removed it; `versions` counts its changes. `change.other` is the other name of a
+    /// rename, and `isEdited` whether the content changed with it. A run sums up neighbouring
     /// snapshots without a pause between them, from the one in the key to the last; not every snapshot is in a run.
     private static let history = """
         CREATE TABLE path (
@@ -101,6 +107,7 @@ enum CatalogueSchema {
             object INTEGER NOT NULL,
             size INTEGER NOT NULL,
             other INTEGER,
+            isEdited INTEGER NOT NULL,
             PRIMARY KEY (path, sequence, seconds)
         ) WITHOUT ROWID;
         CREATE INDEX changeBySnapshot ON change (root, sequence, seconds);

@@ -21,10 +21,14 @@ package struct CatalogueUpdate {
         package var cutBytes = 0
         /// Unfinished writes that were cut off or skipped; each entry is a sentence.
         package var cuts: [String] = []
+        /// Records that break a rule and were moved into `salvage`; each entry is a sentence.
+        package var moved: [String] = []
         /// Damaged places; each entry is a sentence.
         package var damage: [String] = []
         /// Files that were not read; each entry is a sentence with the reason.
         package var unread: [String] = []
+        /// Files that are no segments; each entry is a sentence.
+        package var strangers: [String] = []
     }
 
     /// A scanned segment whose records are not entered yet.
@@ -68,9 +72,13 @@ package struct CatalogueUpdate {
         for listed in try catalogue.segments() { known[listed.path] = listed }
         let listing = try segments.list()
         for path in listing.strangers {
-            summary.unread.append("\(segments.path(of: path)) is not read: it does not have the name of a segment")
+            summary.strangers.append("\(segments.path(of: path)) is not read: it does not have the name of a segment")
         }
         if store.isWritable { listing.unfinished.forEach(segments.removeUnfinished) }
+        let copies = try SegmentCopies(among: listing.segments, known: known, of: store)
+        for copy in copies.unread {
+            if let listed = known.removeValue(forKey: copy.path) { try catalogue.forget(listed) }
+        }
         let missing = Set(known.keys).subtracting(listing.segments).sorted()
         for lost in missing {
             let message = "segment \(segments.path(of: lost)) is missing"
@@ -80,14 +88,16 @@ package struct CatalogueUpdate {
         }
         var scanned: [Scanned] = []
         var found = FoundBlocks()
-        for path in listing.segments {
+        for path in copies.chosen {
             summary.segments += 1
             if let listed = known[path], isAsKnown(listed) { continue }
             guard let new = try scan(path, known[path], &summary, &found) else { continue }
             scanned.append(new)
         }
         try found.enter(catalogue)
+        try enterForgotten(&scanned)
         try passOverDropped(&scanned)
+        try enter(copies, &summary)
         // Notices decide which roots the records of all segments belong to.
         var notices: [any ListedRecord] = []
         for index in scanned.indices {
@@ -123,6 +133,16 @@ package struct CatalogueUpdate {
         }
     }
 
+    /// Enters the records of forgetting before all others: a forgotten record may break a rule of the format.
+    private func enterForgotten(_ scanned: inout [Scanned]) throws(StorageError) {
+        var broken: [String] = []
+        for segment in scanned { try catalogue.enter(try records(of: .forgotten, in: segment, &broken)) }
+        if broken.isEmpty { return }
+        for index in scanned.indices {
+            _ = try records(of: .forgotten, in: scanned[index], &scanned[index].damage)
+        }
+    }
+
     /// Enters dropped segments, and skips those that still exist, left behind by a crash or a copy of the archive.
     private func passOverDropped(_ scanned: inout [Scanned]) throws(StorageError) {
         var dropped: [any ListedRecord] = []
@@ -133,6 +153,17 @@ package struct CatalogueUpdate {
         try catalogue.enter(dropped)
         let names = Set(dropped.compactMap { $0 as? DroppedSegments }.flatMap(\.segments))
         scanned.removeAll { $0.name.map(names.contains) ?? false }
+    }
+
+    /// Reports the files that are not read because another file has the same id.
+    private func enter(_ copies: SegmentCopies, _ summary: inout Summary) throws(StorageError) {
+        var unread: [SegmentCopies.Unread] = []
+        for copy in copies.unread where try !catalogue.isDropped(copy.id) {
+            let (path, chosen) = (segments.path(of: copy.path), segments.path(of: copy.chosen))
+            summary.unread.append("segment \(path) is not read: \(chosen) has the same id")
+            unread.append(copy)
+        }
+        try catalogue.enter(copies: unread)
     }
 
     /// Whether a segment is as long as the catalogue says; false if its length cannot be determined.
@@ -234,6 +265,8 @@ package struct CatalogueUpdate {
         }
         do { return (Segment(try segments.open(path, writable: false)), store.isWritable) } catch {
             guard error.code == .readOnly || error.code == .damaged else { throw error }
+            // Another process may have dropped it since the list was made.
+            if !store.isWritable, error.code == .damaged, segments.length(of: path) == nil { return nil }
             summary.unread.append(error.message)
             return nil
         }
@@ -312,9 +345,14 @@ package struct CatalogueUpdate {
     /// Records the unreadable snapshots of a segment, and the times of the readable ones before and after each.
     private func recordLostSnapshots(of segment: Scanned, besides readable: [ListedSnapshot]) throws(StorageError) {
         let times = Dictionary(readable.map { ($0.id, $0.time) }) { first, _ in first }
+        var found: [FoundRecord] = []
+        for record in segment.scan.records where record.kind == .snapshot {
+            // A forgotten one that is unreadable breaks a rule of the format.
+            if times[SnapshotID(record.id)] == nil, try catalogue.isForgotten(record.id) { continue }
+            found.append(record)
+        }
         let places =
-            segment.scan.records.filter { $0.kind == .snapshot }
-            .map { (offset: $0.offset, id: SnapshotID?.some(SnapshotID($0.id)), time: times[SnapshotID($0.id)]) }
+            found.map { (offset: $0.offset, id: SnapshotID?.some(SnapshotID($0.id)), time: times[SnapshotID($0.id)]) }
             + segment.lost.map { (offset: $0.offset, id: $0.snapshot, time: Timestamp?.none) }
         var lost: [LostSnapshot] = []
         var since = FilePath(segment.path).lastComponent.flatMap { SegmentName(fileName: $0.string) }?.time
@@ -351,6 +389,7 @@ package struct CatalogueUpdate {
             do {
                 records.append(try kind.read(store, found))
             } catch  where error.code == .damaged && error.path != layout.catalogue {
+                if try catalogue.isForgotten(found.id) { continue }
                 damage.append(error.message(about: kind.name(found.id)))
             }
         }

@@ -6,8 +6,8 @@ public import FileIO
 /// A snapshot as the catalogue lists it.
 public struct ListedSnapshot: Sendable, Hashable {
     public let id: SnapshotID
-    /// Its number among the snapshots of its root.
-    public let sequence: UInt64
+    /// Its number among the snapshots of its root; higher than in its record if its history was joined to an older one.
+    public internal(set) var sequence: UInt64
     public let time: Timestamp
     /// The root's absolute path, as bytes.
     public let rootPath: [UInt8]

@@ -137,6 +137,38 @@ package final class CommitWriter: Sendable {
         return listed
     }
 
+    /// Appends `snapshot` and forgets `old` in one block: after a power failure, exactly one of them is listed.
+    package func commit(
+        _ snapshot: Snapshot, replacing old: SnapshotID, base: BaseChunk?
+    ) throws(StorageError) -> ListedSnapshot {
+        let chunk = RawChunk(kind: .snapshot, bytes: snapshot.encoded())
+        return try commit(chunk, replacing: old.chunk, base: base) { ownBytes in
+            let listed = ListedSnapshot(snapshot, id: SnapshotID(chunk.id), ownBytes: ownBytes)
+            return (listed, NewSnapshot(listed: listed, changes: nil))
+        }
+    }
+
+    /// Appends a state's record and forgets `old` in one block.
+    package func commit(_ record: StateRecord, replacing old: StateID) throws(StorageError) -> ListedState {
+        let chunk = RawChunk(kind: .state, bytes: record.encoded())
+        return try commit(chunk, replacing: old.chunk, base: nil) { ownBytes in
+            let saved = ListedState(record, id: StateID(chunk.id), ownBytes: ownBytes)
+            return (saved, saved)
+        }
+    }
+
+    private func commit<Listed>(
+        _ chunk: RawChunk, replacing old: ChunkID, base: BaseChunk?,
+        listed: (_ ownBytes: Int) -> (Listed, any ListedRecord)
+    ) throws(StorageError) -> Listed {
+        let forgotten = ForgottenRecords(time: try store.time(after: [old]), records: [old], reason: .purged)
+        let block = try store.encode(
+            [chunk, RawChunk(kind: .forgotten, bytes: forgotten.encoded())], bases: base.map { [$0] } ?? [])
+        let (result, record) = listed(block.byteCount)
+        try finish([block], CommitRecords([record, forgotten]))
+        return result
+    }
+
     /// Appends a state's record, makes the commit durable and enters it into the catalogue.
     ///
     /// - Parameters:

@@ -10,8 +10,15 @@ internal import SystemPackage
 /// to be dropped.
 package struct Ballast: Sendable {
     private let file: EnclosedPath
+    private let directory: FilePath
 
-    package init(_ layout: ArchiveLayout) { file = layout.ballast }
+    /// The least ballast: a thirty-second of the file system, and at most so many bytes.
+    private static let leastBytes: UInt64 = 1 << 20
+    private static let leastShare: UInt64 = 32
+    /// A ballast is reserved only if this many times its size is free.
+    private static let freeTimes: UInt64 = 4
+
+    package init(_ layout: ArchiveLayout) { (file, directory) = (layout.ballast, layout.directory) }
 
     /// Its size in bytes; 0 if there is none.
     package var bytes: UInt64 { (try? file.status)?.size ?? 0 }
@@ -28,6 +35,19 @@ package struct Ballast: Sendable {
         if posix_fallocate(file.number, 0, length) != 0 { release() }
     }
 
+    /// Reserves the least ballast, and `wanted` bytes if there is room for them; does nothing on a full disk.
+    package func reserveIfThereIsRoom(_ wanted: UInt64 = 0) {
+        guard let folder = try? Descriptor.open(directory, O_RDONLY | O_DIRECTORY),
+            let free = try? FileSystem.freeBytes(of: folder), let total = try? FileSystem.totalBytes(of: folder)
+        else { return }
+        let least = min(Ballast.leastBytes, total / Ballast.leastShare)
+        let most = (free + bytes) / Ballast.freeTimes
+        if most >= least { reserve(max(least, min(wanted, most))) }
+    }
+
     /// Frees the reserved space.
-    package func release() { _ = try? file.remove() }
+    ///
+    /// - Returns: whether there was any.
+    @discardableResult
+    package func release() -> Bool { (try? file.remove()) ?? false }
 }

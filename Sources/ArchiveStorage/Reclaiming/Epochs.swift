@@ -82,6 +82,9 @@ final class Epochs: Sendable {
         try LockFile(layout, "epoch.\(side)").tryLock()
     }
 
+    /// A suspended process that holds the epoch of `side`; nil if there is none.
+    func stoppedHolder(_ side: Int) -> LockHolder? { KernelLocks.stoppedHolder(of: files[side].path) }
+
     /// The lock files of both sides, and how many of them this object shares.
     var paths: [FilePath] { files.map(\.path) }
     var ownShares: Int { holders.withLock { $0.count { $0 > 0 } } }

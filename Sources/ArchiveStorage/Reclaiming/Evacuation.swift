@@ -14,6 +14,7 @@ struct Evacuation {
     private let survey: SegmentSurvey
     /// Records that must not be copied; nil if blocks may be copied with dead bytes in them.
     private let purged: Set<ChunkID>?
+    private let removedNotes: Set<ChunkID>
     /// Dead chunks that must stay too: blocks in other segments depend on them.
     private var supports: Set<ChunkPrefix> = []
     /// Live chunks without bases, waiting to share a block.
@@ -45,6 +46,7 @@ struct Evacuation {
         self.purged = purged
         self.live = live
         self.survey = survey
+        removedNotes = try store.catalogue.removedNotes()
         for block in survey.leaning where !victims.contains(block.location.segment) {
             for base in block.bases { try addSupport(base) }
         }
@@ -77,7 +79,7 @@ struct Evacuation {
         do throws(StorageError) {
             for block in blocks {
                 let place = BlockLocation(segment: segment.number, offset: block.offset)
-                let kept = chunks(of: block.header, at: place)
+                let kept = try chunks(of: block.header, at: place)
                 if kept.isEmpty { continue }
                 if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
                 let target: CommitWriter
@@ -97,14 +99,22 @@ struct Evacuation {
     }
 
     /// The indices of the chunks in a block that stay.
-    private func chunks(of header: BlockHeader, at place: BlockLocation) -> [Int] {
+    private func chunks(of header: BlockHeader, at place: BlockLocation) throws(StorageError) -> [Int] {
         let isNeeded = survey.isNeeded(place)
-        return header.chunks.indices.filter { index in
-            let chunk = header.chunks[index]
-            if purged?.contains(chunk.id) ?? false { return false }
-            if chunk.kind.isLasting || (isNeeded && live.contains(chunk.id)) { return true }
-            return !supports.isEmpty && supports.contains(ChunkPrefix(chunk.id))
+        var kept: [Int] = []
+        for index in header.chunks.indices where try stays(header.chunks[index], isNeeded: isNeeded) {
+            kept.append(index)
         }
+        return kept
+    }
+
+    private func stays(_ chunk: BlockHeader.Chunk, isNeeded: Bool) throws(StorageError) -> Bool {
+        if purged?.contains(chunk.id) ?? false { return false }
+        if chunk.kind == .note, removedNotes.contains(chunk.id) { return false }
+        // A forgotten record of such a kind breaks a rule of the format.
+        if chunk.kind.isLasting { return try !store.catalogue.isForgotten(chunk.id) }
+        if isNeeded && live.contains(chunk.id) { return true }
+        return !supports.isEmpty && supports.contains(ChunkPrefix(chunk.id))
     }
 
     private mutating func move(

@@ -22,6 +22,8 @@ package struct Reclaimed: Sendable, Hashable {
     package var inUse = 0
     /// Bytes that would be free in those.
     package var bytesInUse = 0
+    /// The suspended process that kept segments from being dropped; nil if there was none.
+    package var waitedFor: LockHolder?
     /// Segments that stay because of damage; each entry is a sentence.
     package var damaged: [String] = []
 }
@@ -43,6 +45,8 @@ package final class Reclaimer {
         package var purged: Set<ChunkID>?
         /// The least share of a segment that must become free to make copying worthwhile, in percent.
         package var leastShare = 10
+        /// The bytes to free if possible: then copying is worthwhile for smaller shares, too.
+        package var goalBytes = 0
         /// Whether to stop early; called now and then.
         package var isCancelled: @Sendable () -> Bool = { false }
         /// Called with the bytes processed so far, and all bytes to process.
@@ -72,6 +76,8 @@ package final class Reclaimer {
     private static let leastFreeBytes = 1 << 20
     /// Microseconds between two checks whether commits have ended.
     private static let pause: UInt32 = 10_000
+    /// How long a suspended process may keep a reclaimer waiting.
+    private static let patience: Duration = .seconds(5)
 
     /// - Throws: `StorageError` with the code `inUse` if another process reclaims.
     package init(_ store: ArchiveStore, _ options: Options = Options()) throws(StorageError) {
@@ -111,7 +117,7 @@ package final class Reclaimer {
                 return result
             }
             let batch = options.purged == nil ? Reclaimer.batch(of: victims) : victims
-            if batch.isEmpty { break }
+            if batch.isEmpty || result.waitedFor != nil { break }
             let all = done + victims.reduce(0) { $0 + $1.indexedLength }
             options.onProgress(done, all)
             for segment in batch { left[segment.number] = nil }
@@ -156,15 +162,42 @@ package final class Reclaimer {
             let unclean = try PurgeSurvey(store, live: live, purged: purged, survey).segments
             return segments.filter { unclean.contains($0.number) }.sorted { $0.path > $1.path }
         }
+        let copied = try catalogue.copiedSegments()
+        let segments = segments.filter { $0.name.map { !copied.contains($0) } ?? true }
         let small = segments.filter { $0.indexedLength < store.manifest.parameters.segmentBytes / 8 }
         let isMerging = small.count >= Reclaimer.smallSegments
-        return segments.filter { segment in
-            if isMerging, small.contains(segment) { return true }
+        let withNotes = try segmentsWithRemovedNotes()
+        var freedBytes = result.freedBytes - result.movedBytes
+        var further: [(segment: ListedSegment, tally: SegmentSurvey.Tally)] = []
+        var victims = segments.filter { segment in
             let tally = survey.tally(of: segment.number)
             // A block with dead bases keeps them; rewritten, it does not.
             let gain = tally.freeBytes + tally.leaningBytes
-            return gain > 0 && gain * 100 >= tally.bytes * options.leastShare
-        }.sorted { $0.path > $1.path }
+            let isRequired = isMerging && small.contains(segment) || withNotes.contains(segment.number)
+            if isRequired || gain > 0 && gain * 100 >= tally.bytes * options.leastShare {
+                freedBytes += tally.freeBytes
+                return true
+            }
+            if gain > 0 { further.append((segment, tally)) }
+            return false
+        }
+        further.sort { $0.tally.freeBytes * $1.tally.bytes > $1.tally.freeBytes * $0.tally.bytes }
+        for (segment, tally) in further where freedBytes < options.goalBytes {
+            freedBytes += tally.freeBytes
+            victims.append(segment)
+        }
+        return victims.sorted { $0.path > $1.path }
+    }
+
+    /// The numbers of the segments that hold a removed note: its bytes must not stay, however few they are.
+    private func segmentsWithRemovedNotes() throws(StorageError) -> Set<Int64> {
+        var found: Set<Int64> = []
+        for note in try catalogue.removedNotes() {
+            for copy in try catalogue.copies(beginning: ChunkPrefix(note)) where copy.id == note {
+                found.insert(copy.location.segment)
+            }
+        }
+        return found
     }
 
     private static func batch(of victims: [ListedSegment]) -> [ListedSegment] {
@@ -191,10 +224,18 @@ package final class Reclaimer {
             }
         }
         do {
-            try waitForCommits()
+            guard try waitForCommits() else {
+                for segment in victims {
+                    try catalogue.acquit(segment.number)
+                    result.inUse += 1
+                    result.bytesInUse += survey.tally(of: segment.number).freeBytes
+                }
+                return
+            }
             // Commits may have reused chunks that seemed dead, and a writer that died may have left a snapshot that
             // only its segment knows of.
             try update()
+            try acquitCopied(&victims)
             try mark(&live)
             while !victims.isEmpty {
                 guard let damaged = try evacuate(victims, onProgress) else { break }
@@ -209,6 +250,18 @@ package final class Reclaimer {
         try drop(victims)
         result.dropped += victims.count
         result.freedBytes += victims.reduce(0) { $0 + $1.indexedLength }
+    }
+
+    /// Removes the segments that other files have as well: dropping an id drops all files that have it.
+    private func acquitCopied(_ victims: inout [ListedSegment]) throws(StorageError) {
+        let copied = try catalogue.copiedSegments()
+        if copied.isEmpty { return }
+        for victim in victims where victim.name.map(copied.contains) ?? false {
+            try catalogue.acquit(victim.number)
+            let path = store.segments.path(of: victim.path)
+            result.damaged.append("segment \(path) stays: another file has the same id")
+        }
+        victims.removeAll { $0.name.map(copied.contains) ?? false }
     }
 
     /// Copies the live chunks out of the segments.
@@ -263,18 +316,29 @@ package final class Reclaimer {
     }
 
     /// Waits for the commits that may have looked up chunks in segments just condemned.
-    private func waitForCommits() throws(StorageError) {
+    ///
+    /// - Returns: false if a suspended process has such a commit.
+    private func waitForCommits() throws(StorageError) -> Bool {
         let epochs = try store.epochs()
         // A reclaimer that stopped early may have begun this epoch while commits of the previous one were running.
-        try wait(for: epochs.sideBefore(), epochs)
-        try wait(for: epochs.advance(), epochs)
+        guard try wait(for: epochs.sideBefore(), epochs) else { return false }
+        return try wait(for: epochs.advance(), epochs)
     }
 
-    private func wait(for side: Int, _ epochs: Epochs) throws(StorageError) {
+    private func wait(for side: Int, _ epochs: Epochs) throws(StorageError) -> Bool {
+        var end = ContinuousClock.now + Reclaimer.patience
         while try !epochs.hasEnded(side, store.layout) {
             if options.isCancelled() { throw StorageError.cancelled(store.layout.directory) }
             usleep(Reclaimer.pause)
+            guard .now > end else { continue }
+            // A commit may take as long as it needs, but one that is suspended may never end.
+            if let holder = epochs.stoppedHolder(side) {
+                result.waitedFor = holder
+                return false
+            }
+            end = .now + Reclaimer.patience
         }
+        return true
     }
 
     // MARK: Dropping
@@ -325,10 +389,7 @@ package final class Reclaimer {
     ///
     /// Segments that it condemned are indexed again, and remaining files of dropped segments are removed.
     package func tidy() throws(StorageError) {
-        for segment in try catalogue.segments() where segment.state == .condemned {
-            // Some of its rows may have been removed; it is indexed again.
-            try catalogue.forget(segment.number)
-        }
+        try store.indexCondemnedAgain()
         try update()
         let opening = try UseLock.opening(store.layout)
         defer { withExtendedLifetime(opening) {} }
@@ -344,6 +405,18 @@ package final class Reclaimer {
 }
 
 extension ArchiveStore {
+    /// Indexes the segments again that a reclaimer had condemned when it died: it may have removed some of their rows.
+    ///
+    /// No reclaimer may be running.
+    package func indexCondemnedAgain() throws(StorageError) {
+        let condemned = try catalogue.segments().filter { $0.state == .condemned }
+        if condemned.isEmpty { return }
+        let opening = try UseLock.opening(layout)
+        defer { withExtendedLifetime(opening) {} }
+        for segment in condemned { try catalogue.forget(segment.number) }
+        try CatalogueUpdate(self).run()
+    }
+
     /// Excludes reclaimers for as long as the lock lives: no segment is dropped.
     ///
     /// - Parameter isWaiting: whether to wait for a running reclaimer.

@@ -63,6 +63,8 @@ package struct SegmentScan: Sendable {
         let end = min(fileLength, SegmentScan.offsetLimit)
         var offset = length
         var window = SegmentWindow(segment)
+        // A forged segment may have a header everywhere, each with a long payload that does not match.
+        var budget = SegmentScan.searchFactor * fileLength
         while offset < end {
             let reason: String
             do {
@@ -84,7 +86,9 @@ package struct SegmentScan: Sendable {
                 reason = error.message
             }
             let found = Damage(offset: offset, reason: reason)
-            guard passingDamage, let next = try SegmentScan.nextBlock(in: segment, after: offset, below: end) else {
+            guard passingDamage,
+                let next = try SegmentScan.nextBlock(in: segment, after: offset, below: end, &budget)
+            else {
                 tornTail = found
                 return
             }
@@ -108,18 +112,19 @@ package struct SegmentScan: Sendable {
     private mutating func add(_ header: BlockHeader, at offset: Int) {
         for chunk in header.chunks where chunk.kind.isRecord {
             lastRecord = offset
-            records.append(
-                FoundRecord(kind: chunk.kind, id: chunk.id, offset: offset, blockLength: header.blockLength))
+            records.append(FoundRecord(chunk, in: header, at: offset))
         }
     }
 
     private static let searchBytes = 1 << 20
+    /// Behind damage, this many times the segment's length is read at most to find blocks.
+    private static let searchFactor = 4
 
     /// The next offset after `offset` at which a block or the footer's index begins; nil if there is none.
     ///
     /// Holes, which may be long, and unreadable parts are skipped.
     private static func nextBlock(
-        in segment: Segment, after offset: Int, below end: Int
+        in segment: Segment, after offset: Int, below end: Int, _ budget: inout Int
     ) throws(StorageError) -> Int? {
         let overlap = SegmentFooter.indexMagic.count - 1
         var start = offset + 1
@@ -127,7 +132,8 @@ package struct SegmentScan: Sendable {
             // A block does not begin with zeros, so none begins in a hole.
             start = data.lowerBound
             while start < data.upperBound {
-                if let found = try block(in: segment, from: start, overlap) { return found }
+                if let found = try block(in: segment, from: start, overlap, &budget) { return found }
+                if budget <= 0 { return nil }
                 start += searchBytes
             }
         }
@@ -136,7 +142,7 @@ package struct SegmentScan: Sendable {
 
     /// The first offset in the `searchBytes` from `start` at which a block or the footer's index begins.
     private static func block(
-        in segment: Segment, from start: Int, _ overlap: Int
+        in segment: Segment, from start: Int, _ overlap: Int, _ budget: inout Int
     ) throws(StorageError) -> Int? {
         let bytes: [UInt8]
         do { bytes = try segment.read(at: start, atMost: searchBytes + overlap) } catch {
@@ -146,7 +152,11 @@ package struct SegmentScan: Sendable {
         for index in bytes.indices.dropLast(overlap) where bytes[index] == BlockHeader.magic[0] {
             let candidate = bytes[index...].prefix(BlockHeader.magic.count)
             let isBlock = candidate.elementsEqual(BlockHeader.magic)
-            if isBlock, (try? segment.block(at: start + index)) != nil { return start + index }
+            if isBlock, let header = try? segment.blockHeader(at: start + index) {
+                budget -= header.blockLength
+                if budget <= 0 { return nil }
+                if (try? segment.block(at: start + index)) != nil { return start + index }
+            }
             let isIndex = candidate.elementsEqual(SegmentFooter.indexMagic)
             if isIndex, try segment.trailer()?.indexOffset == start + index { return start + index }
         }

@@ -113,16 +113,23 @@ final class SegmentWriter: @unchecked Sendable {
 
     /// Writes the footer and marks the segment as sealed in the catalogue; it never changes again.
     ///
-    /// Everything appended must be indexed.
+    /// Everything appended must be indexed. If a block's header is damaged, the segment gets no footer: the catalogue
+    /// records the damage, nothing more is appended, and writers go on in a new segment.
     ///
     /// - Parameter pause: called now and then during the work.
     func seal(_ catalogue: Catalogue, pause: () -> Void = {}) throws(StorageError) {
         var blocks: [SegmentFooter.Block] = []
         var offset = SegmentHeader.byteCount
-        while offset < length {
-            let header = try segment.blockHeader(at: offset)
-            blocks.append(SegmentFooter.Block(offset: offset, header: header))
-            offset += header.blockLength
+        do throws(StorageError) {
+            while offset < length {
+                let header = try segment.blockHeader(at: offset)
+                blocks.append(SegmentFooter.Block(offset: offset, header: header))
+                offset += header.blockLength
+            }
+        } catch {
+            guard error.code == .damaged else { throw error }
+            try catalogue.markSealed(listed.number, length: length)
+            return try catalogue.record("\(error.message); the segment is not sealed", ofSegment: listed.path)
         }
         let footer = SegmentFooter.encoded(
             blocks: blocks, segment: segment.place(0).segment, content: try segment.hash(upTo: length, pause: pause))

@@ -40,25 +40,52 @@ struct ExclusionOptions: ParsableArguments {
         }
     }
 
-    /// The rules from the options; nil if none of these options is given.
-    func given() throws -> ExclusionRules? {
+    /// The rules from the options for `directories`; nil if none of these options is given.
+    func given(for directories: [FilePath]) throws -> ExclusionRules? {
         let isGiven =
             resetExclusions || !exclude.isEmpty || !excludeFrom.isEmpty || excludeLargerThan != nil || excludeCaches
             || useGitignore || crossFileSystems || oneFileSystem
-        return isGiven ? try rules() : nil
+        return isGiven ? try rules(for: directories) : nil
     }
 
-    /// The rules from the options; the default rules if none is given.
+    /// The rules from the options for `directories`; the default rules if none is given.
     ///
-    /// - Throws: `FileError` if a file of patterns cannot be read.
-    func rules() throws -> ExclusionRules {
+    /// - Throws: `FileError` if a file of patterns cannot be read; `Failure` for a pattern that can match nothing, and
+    ///   for a path of one directory if the rules are for several.
+    func rules(for directories: [FilePath]) throws -> ExclusionRules {
         var patterns = exclude.map(\.bytes)
         for file in excludeFrom { patterns += try ExclusionOptions.patterns(in: file.path) }
         return ExclusionRules(
-            patterns: patterns,
+            patterns: try patterns.map { try understood($0, directories.map(\.resolved)) },
             ignoreFileNames: useGitignore
                 ? [ExclusionRules.gitIgnoreFileName, ExclusionRules.ignoreFileName] : [ExclusionRules.ignoreFileName],
             largerThan: excludeLargerThan?.bytes, excludesCaches: excludeCaches, crossesMounts: crossFileSystems)
+    }
+
+    /// The pattern that the rules of `directories` store for `given`.
+    private func understood(_ given: [UInt8], _ directories: [FilePath]) throws -> [UInt8] {
+        let home = getenv("HOME").map { FilePath(platformString: $0).resolved.bytes }
+        var fault: GivenPattern.Fault?
+        var found: [GivenPattern] = []
+        for directory in directories {
+            do throws(GivenPattern.Fault) {
+                let pattern = try GivenPattern(given, root: directory.bytes, home: home) { name in
+                    directory.pushing(FilePath(bytes: name)).withPlatformString { access($0, F_OK) == 0 }
+                }
+                found.append(pattern)
+            } catch { fault = fault ?? error }
+        }
+        let name = Escaping.text(given)
+        guard let first = found.first else {
+            guard let fault else { return given }
+            throw Failure.usage("the exclusion '\(name)' \(fault.text)", remedy: fault.remedy)
+        }
+        if directories.count > 1, found.contains(where: \.isOfOneRoot) {
+            throw Failure.usage(
+                "the exclusion '\(name)' is a path in one of \(directories.count) directories",
+                remedy: "give it with that directory alone, or write a pattern relative to the directories")
+        }
+        return first.bytes
     }
 
     /// The maximum size in bytes of a file of patterns.
@@ -67,5 +94,26 @@ struct ExclusionOptions: ParsableArguments {
     private static func patterns(in path: FilePath) throws -> [[UInt8]] {
         let file = try Descriptor.open(path, O_RDONLY)
         return ExclusionRules.patterns(in: try file.readToEnd(limit: fileLimit, path: path))
+    }
+}
+
+extension GivenPattern.Fault {
+    /// Why nothing can match, to follow the pattern.
+    fileprivate var text: String {
+        switch reason {
+        case .openBracket: "matches nothing: a '[' without its ']'"
+        case .lastBackslash: "matches nothing: it ends with a single backslash"
+        case .outside: "matches nothing: it is outside of the directory"
+        case .wholeRoot: "names the whole directory"
+        }
+    }
+
+    fileprivate var remedy: String? {
+        switch (reason, suggestion.map { Escaping.text($0) }) {
+        case (.openBracket, let pattern?), (.lastBackslash, let pattern?): "write '\(pattern)' for this name"
+        case (.outside, let pattern?): "for a directory with this very name write '\(pattern)'"
+        case (.wholeRoot, let pattern?): "write '\(pattern)' to exclude everything in it"
+        case (_, nil): "write the path relative to the directory, as in '/notes/draft.txt'"
+        }
     }
 }

@@ -1,5 +1,6 @@
 // The arguments that `archiver undo` and `archiver redo` share, and the run of both.
 
+internal import ArchiveFormat
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
@@ -49,7 +50,20 @@ struct ReversalArguments: ParsableArguments {
                 try dryRun ? console.output.line(text) : console.summary(text)
             }
         }
-        for result in results { console.warn(result.restore) }
+        for result in results {
+            if let unfinished = result.unfinished { console.warn(ReversalArguments.remark(on: unfinished)) }
+            console.warn(result.restore)
+        }
         if let status = results.lazy.compactMap({ ExitStatus($0.restore) }).last { throw status }
+    }
+
+    /// What an earlier undo or redo has left undone.
+    private static func remark(on operation: LoggedOperation) -> String {
+        let count = Plural.of(Int(clamping: operation.failed), "path")
+        let text =
+            "the \(operation.record.kind.rawValue) of \(LocalTime.text(operation.record.time)) stays incomplete: "
+            + "\(count) could not be restored"
+        guard let wanted = operation.record.snapshot else { return text }
+        return text + " — 'archiver restore \(wanted.short)' with the paths restores them once that is possible"
     }
 }

@@ -5,6 +5,7 @@ internal import ArgumentParser
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
+internal import Threading
 internal import TimelineServer
 
 struct BrowseCommand: LastingCommand {
@@ -59,8 +60,10 @@ struct BrowseCommand: LastingCommand {
         if let socket { options.place = .socket(try BrowseCommand.free(socket.path)) }
         // No request needs to finish: everything in progress can be interrupted safely.
         let path = socket?.path.string
+        let browser = Browser()
         try Signals.observe(Signals.termination) { _, _ in
             if let path { unlink(path) }
+            browser.end()
             Glibc.exit(ExitStatus.interrupted.rawValue)
         }
         let opens = !noOpen && socket == nil && Browser.isThere
@@ -68,7 +71,7 @@ struct BrowseCommand: LastingCommand {
             try await TimelineServer(archive, options).run { url in
                 try? console.output.line(console.isJSON ? JSONText.of(["url": url]) : url)
                 try? console.output.flush()
-                if opens { Browser.open(url) }
+                if opens { browser.open(url) }
             }
         } catch {
             throw Failure(
@@ -99,12 +102,20 @@ struct BrowseCommand: LastingCommand {
 }
 
 /// The user's web browser.
-private enum Browser {
+///
+/// Every user can see the arguments of every process, so the browser's are the path of a file that only its owner can
+/// read. The file leads to the page's address, which contains the token.
+private final class Browser: Sendable {
+    private let file = Locked<String?>(nil)
+
     /// Whether stdout is a terminal and a display is available to open it on.
     static var isThere: Bool { isatty(STDOUT_FILENO) == 1 && (getenv("DISPLAY") ?? getenv("WAYLAND_DISPLAY")) != nil }
 
-    static func open(_ url: String) {
-        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("xdg-open"), strdup(url), nil]
+    /// Opens an address; if this fails, the user still has the printed one.
+    func open(_ url: String) {
+        guard let file = Browser.write(url) else { return }
+        self.file.withLock { $0 = file }
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("xdg-open"), strdup(file), nil]
         defer { for argument in arguments { free(argument) } }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -112,8 +123,34 @@ private enum Browser {
         for output in [STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0)
         }
-        // If this fails, the user still has the printed address.
         var process: pid_t = 0
         _ = posix_spawnp(&process, "xdg-open", &actions, nil, &arguments, environ)
+    }
+
+    /// Removes the file.
+    func end() {
+        file.withLock { file in
+            if let path = file { unlink(path) }
+            file = nil
+        }
+    }
+
+    /// Writes a page that leads to the address, and returns its path.
+    private static func write(_ url: String) -> String? {
+        let directory = (getenv("XDG_RUNTIME_DIR") ?? getenv("TMPDIR")).map { String(cString: $0) }
+        let end = ".html"
+        // mkstemps(3) lets only the owner read and write the file.
+        var template = Array("\(directory ?? "/tmp")/archiver-browse-XXXXXX\(end)".utf8CString)
+        let number = mkstemps(&template, CInt(end.utf8.count))
+        guard number >= 0 else { return nil }
+        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        do {
+            let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=\(url)\">\n"
+            try Descriptor(owning: number).write(Array(page.utf8), path: FilePath(path))
+            return path
+        } catch {
+            unlink(path)
+            return nil
+        }
     }
 }

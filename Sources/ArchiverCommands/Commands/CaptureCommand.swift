@@ -37,7 +37,8 @@ struct CaptureCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let options = CaptureOptions(
-            label: try label.map { try CaptureCommand.text(ofLabel: $0) }, exclusions: try exclusions.given(),
+            label: try label.map { try CaptureCommand.text(ofLabel: $0) },
+            exclusions: try exclusions.given(for: directories.map(\.path)),
             setsExclusions: exclusions.resetExclusions)
         let archive = try global.openArchive(creating: true)
         var results = [CaptureJSON]()
@@ -49,6 +50,10 @@ struct CaptureCommand: ParsableCommand {
                 if !console.isJSON {
                     try console.summary(CaptureSummary.text(result, isForPerson: console.isForPerson))
                 }
+                if let related = result.related {
+                    console.warn("archiver: " + RelatedRootText.text(related, FilePath(bytes: result.latest.rootPath)))
+                }
+                if let later = result.laterPrevious { console.warn("archiver: " + CaptureSummary.wrongClock(later)) }
                 if console.isVerbose, result.snapshot != nil {
                     for changed in result.changedPaths {
                         console.remark("\(changed.change.sign.rawValue) \(Escaping.text(changed.path))")

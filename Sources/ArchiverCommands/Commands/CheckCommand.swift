@@ -41,6 +41,9 @@ struct CheckCommand: ParsableCommand {
         console.warn(result.findings, count: result.findingCount, limit: result.findings.count) { finding in
             Escaping.text(finding.message) + (finding.remedy.map { " — " + Escaping.text($0) } ?? "")
         }
+        if !console.isJSON {
+            console.warn(result.warnings, count: result.warnings.count) { "warning: " + Escaping.text($0) }
+        }
         if result.findingCount > 0 { throw ExitStatus.damaged }
     }
 

@@ -26,7 +26,7 @@ struct DoctorCommand: ParsableCommand {
         let console = Console(global)
         let doctor = Doctor(
             archive: try global.archive?.path ?? Archive.defaultDirectory, directory: directory?.path,
-            rules: try exclusions.rules())
+            rules: try exclusions.rules(for: directory.map { [$0.path] } ?? []))
         let findings = try doctor.examine()
         if console.isJSON {
             try console.output.line(JSONText.of(findings.map(DoctorFindingJSON.init)))

@@ -17,7 +17,8 @@ struct ListCommand: ParsableCommand {
 
             In a pipe each snapshot is one line, with tabs between the columns: id, time, root, added, modified, \
             removed, bytes, stored bytes, cause, label. A line that begins with “# gap” is a gap, in which changes \
-            may have been missed or seen late; one with “# note” is a note. With --states the columns are id, time, \
+            may have been missed or seen late; one with “# note” is a note, and one with “# out of order” names a \
+            snapshot whose time contradicts the order, because a clock was wrong. With --states the columns are id, time, \
             title, label, type, version, bytes, stored bytes; with --forgotten they are id, time of forgetting, time, \
             root or title, label, reason.
 
@@ -103,10 +104,16 @@ struct ListCommand: ParsableCommand {
         if snapshots.isEmpty { return true }
         context.reportWhich("snapshots", console)
         let pinned = Set(try archive.pins().map(\.target))
+        let outOfOrder = try archive.snapshotsOutOfOrder(of: context.root)
         let table = SnapshotList.table(
             snapshots, gaps, console.style, pinned: pinned, notes: try archive.notesBySnapshot(of: context.root),
-            width: console.output.columns)
+            outOfOrder: outOfOrder, isNewestFirst: reverse, width: console.output.columns)
         for line in table { try console.output.line(line) }
+        if !outOfOrder.isEmpty {
+            try console.output.flush()
+            console.remark(
+                "A clock was wrong when the snapshots marked “out of order” were made. The list shows the true order.")
+        }
         try remarkOlder(than: snapshots.count, console) { try archive.snapshotCount(query) }
         return false
     }
@@ -125,7 +132,9 @@ struct ListCommand: ParsableCommand {
     private func writeRows(_ query: SnapshotQuery, _ archive: Archive, _ console: Console) throws -> Bool {
         let pinned = Set(try archive.pins().map(\.target))
         let notes = try archive.notesBySnapshot(of: query.root)
-        var writer = SnapshotRows(console, pinned: pinned, notes: notes, isNewestFirst: reverse)
+        var writer = SnapshotRows(
+            console, pinned: pinned, notes: notes, outOfOrder: try archive.snapshotsOutOfOrder(of: query.root),
+            isNewestFirst: reverse)
         if limit != nil {
             let (snapshots, gaps) = try newest(query, archive)
             for snapshot in snapshots { try writer.append(snapshot, gaps.before(snapshot)) }
@@ -144,9 +153,9 @@ struct ListCommand: ParsableCommand {
         _ query: SnapshotQuery, _ archive: Archive
     ) throws -> (snapshots: [ListedSnapshot], gaps: ListedGaps) {
         let found = try archive.snapshots(query)
-        guard let oldest = found.last else { return ([], ListedGaps()) }
+        guard let oldest = found.map(\.time).min() else { return ([], ListedGaps()) }
         var listed = query
-        listed.since = oldest.time
+        listed.since = oldest
         return (reverse ? found : found.reversed(), try ListedGaps(listed, in: archive))
     }
 

@@ -16,9 +16,11 @@ struct PruneCommand: ParsableCommand {
             too.
 
             If the archive is larger than 'archiver keep --max-size', or its disk has less free space than \
-            --min-free, forgotten snapshots are reclaimed immediately, and more are forgotten: first those that \
-            'archiver keep --usual' would thin out, then more old ones than new ones. If that is not enough, the exit \
-            code is 3.
+            --min-free, forgotten snapshots are reclaimed immediately, and more are forgotten, but only if that is \
+            enough: first those that 'archiver keep --usual' would thin out, then more old ones than new ones, none \
+            of the last hour, and at most half of a directory's snapshots at once. 'archiver unforget --last' brings \
+            them back for a day, unless the disk is full. If the limits cannot be reached, nothing is forgotten, the \
+            causes are named, and the exit code is 3.
 
             Examples:
               archiver prune --dry-run
@@ -50,14 +52,16 @@ struct PruneCommand: ParsableCommand {
         if console.isJSON {
             try console.output.line(JSONText.of(MaintenanceJSON(result, isDryRun: dryRun)))
         } else {
-            try console.summary(MaintenanceText.text(result))
+            try console.summary(MaintenanceText.text(result, isDryRun: dryRun))
+            if let text = MaintenanceText.waiting(result, isDryRun: dryRun) { try console.summary(text) }
         }
         let damaged = result.pruned?.damaged ?? []
         console.warn(damaged, count: damaged.count, limit: 10) { Escaping.text($0) }
         if !damaged.isEmpty { throw ExitStatus.damaged }
-        if result.room.isShort, !dryRun {
-            console.warn("archiver: \(MaintenanceText.shortage(result.room))")
-            throw ExitStatus.incomplete
+        let isOutOfReach = !(result.plan?.isReachable ?? true)
+        if dryRun ? isOutOfReach : result.isShort {
+            console.warn("archiver: \(MaintenanceText.shortage(result))")
+            if !dryRun { throw ExitStatus.incomplete }
         }
     }
 }

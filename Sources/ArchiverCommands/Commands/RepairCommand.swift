@@ -30,6 +30,7 @@ struct RepairCommand: ParsableCommand {
         } else {
             try console.summary(RepairCommand.summary(repair))
         }
+        console.warn(repair.moved, count: repair.moved.count) { Escaping.text($0) }
         console.warn(repair.findings, count: repair.findings.count, limit: repair.findings.count) { Escaping.text($0) }
         if !repair.findings.isEmpty { throw ExitStatus.damaged }
     }

@@ -14,11 +14,13 @@ struct RestoreCommand: ParsableCommand {
             Restores the directory to the snapshot: writes files that differ and deletes files that the snapshot does \
             not have. Run it in that directory, or name it with --root. Paths after a colon, or after the snapshot, \
             restore only those parts; they are relative to the current directory, and :/PATH to the root's top. The \
-            current state is captured first, and 'archiver undo' brings it back.
+            current state is captured first, and 'archiver undo' brings it back. Paths that are excluded from snapshots \
+            are left alone unless you name them. Repositories such as .git are restored with the rest.
 
             If some paths cannot be restored, they are named, the rest is restored, and the exit code is 3. After an \
             interruption, run the command again to finish the job. With --target the snapshot is written to another, \
-            empty directory, and nothing else is changed. A saved state, named by its id, label or title, is written \
+            empty directory, and nothing else is changed. A single file is written to a path that does not exist yet, \
+            or into an empty directory. A saved state, named by its id, label or title, is written \
             as JSON to the file that --target names.
 
             Examples:
@@ -76,6 +78,15 @@ struct RestoreCommand: ParsableCommand {
                 : StateDetails.summary(state, export, isDryRun: dryRun))
     }
 
+    /// Whether `--target` names a new file, as in cp(1): one file is restored, and the target does not exist.
+    private func targetIsFile(
+        _ path: RelativePath, in snapshot: ListedSnapshot, _ context: RootContext
+    ) throws -> Bool {
+        guard let target, try context.archive.entry(at: path, in: snapshot).map({ $0.kind != .directory }) == true
+        else { return false }
+        return FileStatus.size(at: target.path) == nil
+    }
+
     private func restore(
         _ snapshot: ListedSnapshot, _ paths: [RelativePath], _ context: RootContext, _ console: Console
     ) throws {
@@ -86,35 +97,23 @@ struct RestoreCommand: ParsableCommand {
             // If one path is misspelt, nothing is restored.
             for path in paths { _ = try context.requiredEntry(at: path, in: snapshot) }
         }
-        var options = RestoreOptions(
-            path: .root, target: target?.path, root: target == nil ? try context.place(of: snapshot) : nil,
+        let options = RestoreOptions(
+            path: paths[0], target: target?.path, targetIsFile: try targetIsFile(paths[0], in: snapshot, context),
+            root: target == nil ? try context.place(of: snapshot) : nil,
             isDryRun: dryRun, interruption: Interruptions.observed())
-        var results: [RestoreResult] = []
-        for path in paths where results.last?.isInterrupted != true {
-            options.path = path
-            results.append(try restore(snapshot, options, isOneOfSeveral: paths.count > 1, context, console))
-        }
-        let operations = results.filter { $0.operation != nil }.count
-        if paths.count > 1, operations > 0, !console.isJSON, let destination = results.first?.destination {
-            let word = try context.word(for: destination) + (operations > 1 ? " --steps \(operations)" : "")
-            try console.output.flush()
-            console.remark("'archiver undo\(word)' brings back the state before")
-        }
-        if let status = results.compactMap({ ExitStatus($0) }).last { throw status }
-    }
-
-    /// Restores one path and reports the result.
-    private func restore(
-        _ snapshot: ListedSnapshot, _ options: RestoreOptions, isOneOfSeveral: Bool, _ context: RootContext,
-        _ console: Console
-    ) throws -> RestoreResult {
         let progress = OperationProgress()
         let line = ProgressLine("restoring \(Escaping.text(snapshot.rootPath))", progress, console)
         let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
         let result: RestoreResult
         do {
             defer { line.end() }
-            result = try context.archive.restore(snapshot, options, progress: progress, onAction: actions.add)
+            result =
+                if paths.count == 1 {
+                    try context.archive.restore(snapshot, options, progress: progress, onAction: actions.add)
+                } else {
+                    try context.archive.restore(
+                        paths.map { WantedPath($0, in: snapshot) }, options, progress: progress, onAction: actions.add)
+                }
         } catch {
             throw try context.explained(error, options.path, snapshot)
         }
@@ -122,11 +121,11 @@ struct RestoreCommand: ParsableCommand {
             let json = RestoreJSON(id: snapshot.id, result: result, actions: dryRun ? actions.kept : nil)
             try console.output.line(JSONText.of(json))
         } else {
-            let word = isOneOfSeveral ? nil : try context.word(for: result.destination)
-            let text = RestoreSummary.text(snapshot, options, result, word)
+            let word = try context.word(for: result.destination)
+            let text = RestoreSummary.text(snapshot, paths, options, result, word)
             try dryRun ? console.output.line(text) : console.summary(text)
         }
         console.warn(result)
-        return result
+        if let status = ExitStatus(result) { throw status }
     }
 }

@@ -31,7 +31,7 @@ struct RootsSetCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        let rules = try exclusions.given()
+        let rules = try exclusions.given(for: [directory.path])
         let isGathering = usual || gathering.settings != WatchSettings()
         guard isGathering || rules != nil else {
             throw Failure.usage("no setting is given", remedy: "see 'archiver roots set --help'")

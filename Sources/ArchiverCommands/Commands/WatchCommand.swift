@@ -56,11 +56,11 @@ struct WatchCommand: LastingCommand {
 
     func run() async throws {
         let console = Console(global)
-        var settings = WatchService.Options(
-            gathering.settings, backend: backend, exclusions: try exclusions.given(), waitsForRoots: wait,
-            maintenance: noPrune ? nil : .unattended)
-        settings.timeScale = timeScale
         let directories = directories.map(\.path)
+        var settings = WatchService.Options(
+            gathering.settings, backend: backend, exclusions: try exclusions.given(for: directories),
+            waitsForRoots: wait, maintenance: noPrune ? nil : .unattended)
+        settings.timeScale = timeScale
         // Signals must work from the start, also while the archive is being opened or a lock is waited for.
         let ending = WatchEnding()
         try Signals.observe(Signals.termination, ending.handle)

@@ -63,9 +63,9 @@ enum HelpTopic: String, CaseIterable {
           "2026-11-21 14:05", 2026-11-21T14:05:09.5Z
                             that time; local time unless Z or +02:00 follows
 
-        A selector means the latest snapshot made up to that time. A day or a minute includes its end: @2026-11-21 is \
-        the state at the end of that day, @20:26 the state at the end of that minute. --since starts at the beginning \
-        of a day or a minute, --until ends at its end.
+        A selector means the last snapshot, in the order of the list, among those made up to that time. A day or a \
+        minute includes its end: @2026-11-21 is the state at the end of that day, @20:26 the state at the end of that \
+        minute. --since starts at the beginning of a day or a minute, --until ends at its end.
 
         A time in the future is an error.
         """
@@ -103,6 +103,9 @@ enum HelpTopic: String, CaseIterable {
           --exclude-caches             directories with CACHEDIR.TAG
           --use-gitignore              also respect .gitignore files
           --cross-file-systems         also capture mounted file systems
+
+        PATTERN may also be a path: ./notes, ~/thesis/notes, or the absolute path. It is stored as /notes, relative to \
+        the root. A pattern that can match nothing is refused.
 
         Options given to 'watch' are remembered for the root until other options are given; --reset-exclusions \
         discards them. 'archiver roots' shows them. Options given to 'capture' are remembered only for a root's first \

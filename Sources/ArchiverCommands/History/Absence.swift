@@ -25,6 +25,10 @@ enum Absence {
             message += ": it was renamed to \(Escaping.text(other)) \(LocalTime.text(snapshot.time))"
             let argument = Array("\(snapshot.id.short):".utf8) + paths.argument(for: other)
             remedy = "write \(ShellWord.text(argument))"
+        case .calledBefore(let other):
+            message += ": it was called \(Escaping.text(other)) then"
+            let argument = Array("\(snapshot.id.short):".utf8) + paths.argument(for: other)
+            remedy = "write \(ShellWord.text(argument))"
         case .addedLater(let snapshot):
             message += ": it was added \(LocalTime.text(snapshot.time)) in \(snapshot.id.short)"
             remedy = "name that snapshot or a later one"

@@ -12,9 +12,10 @@ struct ChangesCommand: ParsableCommand {
         abstract: "Show the changes since a snapshot, or between two.",
         discussion: """
             Shows for each file + added, ~ modified, - deleted, > renamed or . temporary, and the number of snapshots \
-            that changed it. Without a selector it starts with the latest session. Unlike diff, it also shows changes \
-            that were reverted in between, and it reads only the index. In a pipe the columns are separated by tabs: \
-            change, snapshots, path, other path; with --timeline: id, time, change, path, other path.
+            that changed it. A file has the names of the two snapshots, whatever it was called in between. Without a \
+            selector it starts with the latest session. Unlike diff, it also shows changes that were reverted in \
+            between, and it reads only the index. In a pipe the columns are separated by tabs: change, snapshots, \
+            path, other path; with --timeline: id, time, change, path, other path.
 
             Examples:
               archiver changes                  since the latest session began
@@ -46,12 +47,21 @@ struct ChangesCommand: ParsableCommand {
                     + Escaping.text(history.root.path.bytes),
                 remedy: "name the root with --root DIR")
         }
-        let changes = try history.indexing {
-            try history.archive.changes(in: history.root, after: start, through: end, at: path, progress: $0)
-        }
-        if changes.isEmpty { try history.requireKnown(path) }
         let report = ChangesReport(history.console)
-        try timeline ? report.writeTimeline(changes) : report.writePaths(changes)
+        if timeline {
+            let changes = try history.indexing {
+                try history.archive.changes(in: history.root, after: start, through: end, at: path, progress: $0)
+            }
+            if changes.isEmpty { try history.requireKnown(path) }
+            try report.writeTimeline(changes)
+        } else {
+            let changes = try history.indexing {
+                try history.archive.combinedChanges(
+                    in: history.root, after: start, through: end, at: path, progress: $0)
+            }
+            if changes.isEmpty { try history.requireKnown(path) }
+            try report.writePaths(changes)
+        }
         try history.reportDamage()
     }
 
@@ -74,84 +84,45 @@ struct ChangesReport {
 
     init(_ console: Console) { self.console = console }
 
-    /// The combined change of one path.
-    private struct Summary {
-        var first: PathVersion
-        var last: PathVersion
-        var snapshots: Int
-
-        /// "+", "~", "-", ">", "." for a temporary path, or "" for a path that was renamed away.
-        var sign: String {
-            let wasThere = first.change != .added && first.change != .renamed
-            switch (wasThere, last.isPresent) {
-            case (false, true): return first.change == .renamed ? ">" : "+"
-            case (true, true): return "~"
-            case (true, false): return last.change == .renamedAway ? "" : "-"
-            case (false, false): return "."
-            }
+    func writePaths(_ changes: [CombinedChange]) throws {
+        if console.isJSON {
+            var writer = try JSONArrayWriter(console.output)
+            for change in changes { try writer.append(CombinedChangeJSON(change)) }
+            return try writer.finish()
         }
-
-        var word: String {
-            switch sign {
-            case "+": "added"
-            case "~": "modified"
-            case "-": "deleted"
-            case ">": "renamed"
-            case ".": "transient"
-            default: "renamedAway"
+        if changes.isEmpty { return console.remark("Nothing changed.") }
+        guard console.isForPerson else {
+            for change in changes {
+                try console.output.line(
+                    TextTable.plain([
+                        change.change.rawValue, "\(change.snapshotCount)", Escaping.text(change.path),
+                        change.otherPath.map { Escaping.text($0) } ?? "",
+                    ]))
             }
+            return
         }
-
-        var mark: Style.Mark {
-            switch sign {
-            case "+": .green
-            case "-": .red
-            case "~": .yellow
-            default: .dim
-            }
+        let moved = ChangesReport.directories(changes.map { ($0.path, $0.otherPath, $0.kind) })
+        for change in changes {
+            // The new name's line shows the rename, and a directory's line that of its contents.
+            guard let (sign, mark) = ChangesReport.sign(change.change),
+                change.isEdited || !ChangesReport.movedAlong(change.path, change.otherPath, moved)
+            else { continue }
+            let name = Escaping.text(change.path) + (change.kind == .directory ? "/" : "")
+            let from = change.otherPath.map { " (was \(Escaping.text($0)))" } ?? ""
+            let times = change.snapshotCount > 1 ? console.style(.dim, "  in \(change.snapshotCount) snapshots") : ""
+            try console.output.line(console.style(mark, "\(sign) \(name)") + from + times)
         }
     }
 
-    func writePaths(_ changes: [SnapshotChanges]) throws {
-        var summaries: [RelativePath: Summary] = [:]
-        for snapshot in changes {
-            for version in ChangesReport.withoutMoved(snapshot.changes) {
-                if summaries[version.path] == nil {
-                    summaries[version.path] = Summary(first: version, last: version, snapshots: 1)
-                } else {
-                    summaries[version.path]?.last = version
-                    summaries[version.path]?.snapshots += 1
-                }
-            }
-        }
-        let sorted = summaries.sorted { $0.key < $1.key }.map(\.value)
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for summary in sorted {
-                try writer.append(
-                    PathSummaryJSON(
-                        path: summary.last.path, word: summary.word, snapshots: summary.snapshots,
-                        other: (summary.sign == ">" ? summary.first : summary.last).otherPath))
-            }
-            return try writer.finish()
-        }
-        if sorted.isEmpty { return console.remark("Nothing changed.") }
-        for summary in sorted {
-            let other = (summary.sign == ">" ? summary.first : summary.last).otherPath
-            guard console.isForPerson else {
-                try console.output.line(
-                    TextTable.plain([
-                        summary.word, "\(summary.snapshots)", Escaping.text(summary.last.path),
-                        other.map { Escaping.text($0) } ?? "",
-                    ]))
-                continue
-            }
-            // The new name's line shows the rename.
-            if summary.sign.isEmpty { continue }
-            let name = Escaping.text(summary.last.path) + (summary.last.kind == .directory ? "/" : "")
-            let from = summary.sign == ">" ? other.map { " (was \(Escaping.text($0)))" } ?? "" : ""
-            let times = summary.snapshots > 1 ? console.style(.dim, "  in \(summary.snapshots) snapshots") : ""
-            try console.output.line(console.style(summary.mark, "\(summary.sign) \(name)") + from + times)
+    /// The sign of a change and its colour; nil for the old name of a rename.
+    private static func sign(_ change: CombinedChange.Change) -> (String, Style.Mark)? {
+        switch change {
+        case .added: ("+", .green)
+        case .modified: ("~", .yellow)
+        case .deleted: ("-", .red)
+        case .renamed: (">", .dim)
+        case .transient: (".", .dim)
+        case .renamedAway: nil
         }
     }
 
@@ -188,32 +159,39 @@ struct ChangesReport {
 
     /// The changes without paths that moved together with their directory: a directory's move is one line.
     private static func withoutMoved(_ changes: [PathVersion]) -> [PathVersion] {
+        let moved = directories(changes.map { ($0.path, $0.otherPath, $0.kind) })
+        return changes.filter { $0.isEdited || !movedAlong($0.path, $0.otherPath, moved) }
+    }
+
+    /// The other names of renamed directories.
+    private static func directories(
+        _ changes: [(path: RelativePath, other: RelativePath?, kind: FileKind)]
+    ) -> [RelativePath: RelativePath] {
         var moved: [RelativePath: RelativePath] = [:]
-        for version in changes where version.kind == .directory {
-            if let other = version.otherPath { moved[version.path] = other }
-        }
-        if moved.isEmpty { return changes }
-        return changes.filter { version in
-            guard let parent = version.path.parent, let other = version.otherPath, let target = moved[parent] else {
-                return true
-            }
-            return target.appending(path: RelativePath(Array(version.path.name)) ?? .root) != other
-        }
+        for change in changes where change.kind == .directory { moved[change.path] = change.other }
+        return moved
+    }
+
+    /// Whether a path was renamed only because its directory was.
+    private static func movedAlong(
+        _ path: RelativePath, _ other: RelativePath?, _ moved: [RelativePath: RelativePath]
+    ) -> Bool {
+        guard let other, let target = path.parent.flatMap({ moved[$0] }) else { return false }
+        return target.appending(path: RelativePath(Array(path.name)) ?? .root) == other
     }
 }
 
 /// The combined change of a path as `changes --json` shows it.
-struct PathSummaryJSON: Encodable {
-    let path: RelativePath
-    let word: String
-    let snapshots: Int
-    let other: RelativePath?
+struct CombinedChangeJSON: Encodable {
+    private let change: CombinedChange
+
+    init(_ change: CombinedChange) { self.change = change }
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: path.bytes, forKey: "path")
-        try object.encode(word, forKey: "change")
-        try object.encode(snapshots, forKey: "snapshots")
-        if let other { try object.encode(bytes: other.bytes, forKey: "otherPath") }
+        try object.encode(bytes: change.path.bytes, forKey: "path")
+        try object.encode(change.change.rawValue, forKey: "change")
+        try object.encode(change.snapshotCount, forKey: "snapshots")
+        if let other = change.otherPath { try object.encode(bytes: other.bytes, forKey: "otherPath") }
     }
 }

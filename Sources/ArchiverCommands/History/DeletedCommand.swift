@@ -5,6 +5,7 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
+internal import Glibc
 internal import SystemPackage
 
 struct DeletedCommand: ParsableCommand {
@@ -27,7 +28,7 @@ struct DeletedCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Show only what was deleted at this time or later.", valueName: "time"))
     var since: String?
 
-    @Flag(help: "Restore the last version of every listed path.")
+    @Flag(help: "Restore the last version of every listed path, all in one operation.")
     var restore = false
 
     @OptionGroup var place: RootOptions
@@ -58,7 +59,7 @@ struct DeletedCommand: ParsableCommand {
             for deleted in found {
                 try console.output.line(
                     TextTable.plain([
-                        deleted.deletion.time.rfc3339, deleted.last.id.short, deleted.kind.word, "\(deleted.size)",
+                        deleted.deletedIn.time.rfc3339, deleted.lastIn.id.short, deleted.kind.word, "\(deleted.size)",
                         "\(deleted.contained)", Escaping.text(deleted.path),
                     ]))
             }
@@ -73,7 +74,7 @@ struct DeletedCommand: ParsableCommand {
             let isDirectory = deleted.kind == .directory
             let more = deleted.contained > 0 ? "/ (with \(deleted.contained) in it)" : "/"
             table.add([
-                LocalTime.text(deleted.deletion.time), deleted.last.id.short,
+                LocalTime.text(deleted.deletedIn.time), deleted.lastIn.id.short,
                 isDirectory ? "" : ByteCount.text(deleted.size),
                 Escaping.text(deleted.path) + (isDirectory ? more : ""),
             ])
@@ -81,25 +82,35 @@ struct DeletedCommand: ParsableCommand {
         for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
     }
 
-    /// Restores each path from the last snapshot with it, the oldest deletion first.
+    /// Restores each path from the last snapshot with it, all in one operation.
     private func restoreAll(
         _ found: [DeletedPath], _ history: HistoryContext, _ interruption: RestoreInterruption?
     ) throws {
         let console = history.console
-        var worst: ExitStatus?
-        for deleted in found.reversed() {
-            let options = RestoreOptions(
-                path: deleted.path, root: try history.context.place(of: deleted.last),
-                interruption: interruption)
-            let result = try history.archive.restore(deleted.last, options)
-            if let status = ExitStatus(result), status == .interrupted { throw status }
-            if !console.isJSON {
-                try console.output.line("restored \(Escaping.text(deleted.path)) from \(deleted.last.name)")
-            }
-            console.warn(result)
-            worst = ExitStatus(result) ?? worst
+        guard let root = try found.first.map({ try history.context.place(of: $0.lastIn) }) else { return }
+        // A path that is excluded from snapshots by now counts as deleted, but may still be there.
+        let directory = try? Descriptor.open(root, O_RDONLY | O_DIRECTORY)
+        var present: [DeletedPath] = []
+        if let directory { present = try found.filter { try FileStatus.read($0.path, beneath: directory) != nil } }
+        for deleted in present {
+            console.remark("\(Escaping.text(deleted.path)) is still there, excluded from snapshots: it was left alone")
         }
-        if let worst { throw worst }
+        let missing = found.filter { deleted in !present.contains { $0.path == deleted.path } }
+        guard !missing.isEmpty else { return }
+        let wanted = missing.map { WantedPath($0.path, in: $0.lastIn) }
+        let options = RestoreOptions(root: root, interruption: interruption)
+        let result = try history.archive.restore(wanted, options)
+        if !console.isJSON, !result.isInterrupted {
+            let failed = result.problems.map(\.path)
+            for deleted in missing.reversed() where !failed.contains(where: deleted.path.contains) {
+                try console.output.line("restored \(Escaping.text(deleted.path)) from \(deleted.lastIn.name)")
+            }
+            try console.output.flush()
+            let word = try history.context.word(for: result.destination)
+            if result.operation != nil { console.remark("'archiver undo\(word)' removes them again") }
+        }
+        console.warn(result)
+        if let status = ExitStatus(result) { throw status }
     }
 }
 
@@ -113,8 +124,8 @@ struct DeletedPathJSON: Encodable {
         try object.encode(deleted.kind.word, forKey: "kind")
         if deleted.kind == .file { try object.encode(deleted.size, forKey: "size") }
         try object.encode(deleted.contained, forKey: "contained")
-        try object.encode(deleted.deletion.time, forKey: "time")
-        try object.encode(deleted.deletion.id.hex, forKey: "deletedIn")
-        try object.encode(deleted.last.id.hex, forKey: "lastIn")
+        try object.encode(deleted.deletedIn.time, forKey: "time")
+        try object.encode(deleted.deletedIn.id.hex, forKey: "deletedIn")
+        try object.encode(deleted.lastIn.id.hex, forKey: "lastIn")
     }
 }

@@ -116,7 +116,7 @@ struct FindCommand: ParsableCommand {
         ])
         for name in found {
             table.add([
-                LocalTime.text(name.first.time), LocalTime.text(name.last.time), "\(name.versionCount)",
+                LocalTime.text(name.first.time), LocalTime.text(name.lastChange.time), "\(name.versionCount)",
                 name.kind == .file ? ByteCount.text(name.size) : "", name.isDeleted ? "-" : "",
                 Escaping.text(name.path) + (name.kind == .directory ? "/" : ""),
             ])
@@ -127,7 +127,7 @@ struct FindCommand: ParsableCommand {
     private static func plain(_ name: FoundName) -> String {
         TextTable.plain([
             Escaping.text(name.path), name.kind.word, "\(name.size)", "\(name.versionCount)",
-            name.first.time.rfc3339, name.last.time.rfc3339, name.isDeleted ? "deleted" : "",
+            name.first.time.rfc3339, name.lastChange.time.rfc3339, name.isDeleted ? "deleted" : "",
         ])
     }
 }
@@ -144,7 +144,9 @@ struct FoundNameJSON: Encodable {
         try object.encode(name.versionCount, forKey: "versions")
         try object.encode(name.isDeleted, forKey: "deleted")
         try object.encode(name.first.time, forKey: "first")
-        try object.encode(name.last.time, forKey: "last")
-        try object.encode(name.last.id.hex, forKey: "lastChangedIn")
+        try object.encode(name.lastChange.time, forKey: "lastChanged")
+        try object.encode(name.lastChange.id.hex, forKey: "lastChangedIn")
+        try object.encode(name.lastIn.id.hex, forKey: "lastIn")
+        try object.encode(name.deletedIn?.id.hex, forKey: "deletedIn")
     }
 }

@@ -58,7 +58,7 @@ struct GrepCommand: ParsableCommand {
         let query = LineQuery(pattern.bytes, isLiteral: fixed, ignoresCase: ignoreCase, path: path, in: snapshot)
         let progress = OperationProgress()
         let line = ProgressLine(
-            "searching \(Escaping.text(history.root.path.bytes))", progress, console, counting: "versions")
+            "searching \(Escaping.text(history.root.path.bytes))", progress, console, counting: "files")
         let found: FoundLines
         do {
             defer { line.end() }

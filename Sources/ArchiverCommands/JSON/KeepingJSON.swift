@@ -36,6 +36,11 @@ struct NoteJSON: Encodable {
     }
 }
 
+/// A line of the output of `note --remove --json`.
+struct RemovedNoteJSON: Encodable {
+    let id: String
+}
+
 /// The output of `unpin --json`.
 struct UnpinnedJSON: Encodable {
     let id: String

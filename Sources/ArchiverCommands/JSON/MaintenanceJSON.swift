@@ -29,5 +29,11 @@ struct MaintenanceJSON: Encodable {
         try object.encode(pruned?.damaged ?? [], forKey: "damaged")
         try object.encode(result.room.usedBytes, forKey: "usedBytes")
         try object.encode(result.room.lackingBytes, forKey: "lackingBytes")
+        try object.encode(result.room.isAlmostShort, forKey: "isCloseToLimits")
+        try object.encode(result.plan?.waitingBytes ?? 0, forKey: "waitingBytes")
+        try object.encode(result.plan?.waitingUntil, forKey: "waitingUntil")
+        try object.encode(result.plan?.isReachable ?? true, forKey: "limitsCanBeReached")
+        try object.encode(result.plan?.isContinued ?? false, forKey: "nextRunForgetsMore")
+        try object.encode(result.plan?.causes.map(\.message) ?? [], forKey: "causes")
     }
 }

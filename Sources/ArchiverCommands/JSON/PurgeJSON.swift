@@ -43,6 +43,7 @@ struct PurgeJSON: Encodable {
         try object.encode(result.states, forKey: "states")
         try object.encode(result.forgotten, forKey: "forgotten")
         try object.encode(result.operations, forKey: "operations")
+        try object.encode(result.records, forKey: "records")
         try object.encode(result.bytesBefore, forKey: "bytesBefore")
         try object.encode(result.isDryRun ? nil : result.bytesAfter, forKey: "bytesAfter")
         let found = result.verification.map { Verified(blocks: $0.blocks, chunks: $0.chunks, findings: $0.findings) }

@@ -16,6 +16,8 @@ struct CaptureJSON: Encodable {
         try object.encode(bytes: root.bytes, forKey: "root")
         try object.encode(result.snapshot.map(SnapshotJSON.init), forKey: "snapshot")
         try object.encode(result.latest.id.hex, forKey: "latest")
+        try object.encode(result.laterPrevious?.id.hex, forKey: "laterPrevious")
+        try object.encode(result.related.map(RelatedRootJSON.init), forKey: "related")
         try object.encode(result.changedPaths.map(ChangedPathJSON.init), forKey: "changedPaths")
         try object.encode(result.problems.map(ProblemJSON.init), forKey: "problemPaths")
         try object.encode(result.problemCount, forKey: "problems")
@@ -57,6 +59,7 @@ struct RestoreJSON: Encodable {
         try object.encode(result.deleted, forKey: "deleted")
         try object.encode(result.skipped, forKey: "skipped")
         try object.encode(result.excluded, forKey: "excluded")
+        try object.encode(result.repositories, forKey: "repositories")
         try object.encode(result.bytesWritten, forKey: "bytesWritten")
         try object.encode(result.isComplete, forKey: "complete")
         try object.encode(result.isInterrupted, forKey: "interrupted")
@@ -101,6 +104,7 @@ struct CheckJSON: Encodable {
     let findingCount: Int
     let spareDamage: [String]
     let spareDamageCount: Int
+    let warnings: [String]
 
     init(_ result: CheckResult) {
         segments = result.segments
@@ -116,6 +120,7 @@ struct CheckJSON: Encodable {
         findingCount = result.findingCount
         spareDamage = result.spareDamage
         spareDamageCount = result.spareDamageCount
+        warnings = result.warnings
     }
 }
 
@@ -144,6 +149,7 @@ struct RepairJSON: Encodable {
     let states: Int
     let cutBytes: Int
     let findings: [String]
+    let moved: [String]
 
     init(_ repair: CatalogueRepair) {
         segments = repair.segments
@@ -154,6 +160,7 @@ struct RepairJSON: Encodable {
         states = repair.states
         cutBytes = repair.cutBytes
         findings = repair.findings
+        moved = repair.moved
     }
 }
 

@@ -42,6 +42,7 @@ struct ListedSnapshotJSON: Encodable {
     let notes: [Note]
     /// Nil to leave out the field.
     let isPinned: Bool?
+    var isOutOfOrder = false
 
     init(_ snapshot: ListedSnapshot, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool? = nil) {
         self.snapshot = snapshot
@@ -56,6 +57,7 @@ struct ListedSnapshotJSON: Encodable {
         try object.encode(gaps.map(GapJSON.init), forKey: "gapsBefore")
         try object.encode(notes.map(NoteJSON.init), forKey: "notes")
         try object.encodeIfPresent(isPinned, forKey: "pinned")
+        try object.encode(isOutOfOrder, forKey: "outOfOrder")
     }
 }
 
@@ -67,7 +69,8 @@ struct SnapshotJSONRows {
     private var machine: (id: MachineID, hex: String) = (.unknown, MachineID.unknown.hex)
 
     mutating func append(
-        _ snapshot: ListedSnapshot, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool, to line: inout LineBuffer
+        _ snapshot: ListedSnapshot, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool,
+        isOutOfOrder: Bool = false, to line: inout LineBuffer
     ) throws {
         if snapshot.rootPath != root.path || root.json.isEmpty {
             root = (snapshot.rootPath, try SnapshotJSONRows.members(root: snapshot.rootPath))
@@ -90,6 +93,7 @@ struct SnapshotJSONRows {
         append("\",\"modified\":", snapshot.changes.modified, to: &line)
         append(",\"notes\":", notes.isEmpty ? "[]" : try JSONText.of(notes.map(NoteJSON.init)), to: &line)
         append(",\"others\":", snapshot.totals.others, to: &line)
+        append(",\"outOfOrder\":", isOutOfOrder ? "true" : "false", to: &line)
         line.append(",\"parent\":")
         if let parent = snapshot.parent {
             line.append(byte: "\"")

@@ -52,6 +52,7 @@ struct RootStatusJSON: Encodable {
         try object.encode(status.latest.map(SnapshotJSON.init), forKey: "latest")
         try object.encode(status.snapshotCount, forKey: "snapshots")
         try object.encode(status.storedInLastDay, forKey: "storedInLastDay")
+        try object.encode(status.outOfOrder, forKey: "outOfOrder")
         try object.encode(status.gaps.map(GapJSON.init), forKey: "gapsInLastDay")
         try object.encode(status.findings.map(FindingJSON.init), forKey: "findings")
     }

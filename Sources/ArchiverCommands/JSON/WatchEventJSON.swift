@@ -49,6 +49,9 @@ struct WatchEventJSON: Encodable {
             try object.encode("unavailable", root)
         case .available(let root):
             try object.encode("available", root)
+        case .related(let root, let related):
+            try object.encode("related", root)
+            try RelatedRootJSON(related).encode(into: &object)
         case .problems(let root, let problems, let count):
             try object.encode("problems", root)
             try object.encode(problems.map(ProblemJSON.init), forKey: "problemPaths")

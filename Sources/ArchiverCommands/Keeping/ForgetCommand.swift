@@ -13,8 +13,8 @@ struct ForgetCommand: ParsableCommand {
         discussion: """
             Forgotten snapshots are not listed and cannot be restored until 'archiver unforget' brings them back. \
             Their data stays in the archive until it is reclaimed. With --since and --until, all snapshots of that \
-            period are forgotten, except pinned and labelled ones and the newest one of the root. A root always keeps \
-            at least one snapshot.
+            period are forgotten, except pinned and labelled ones, the newest one of the root, and those that 'archiver \
+            undo' needs for the operations of the last 30 days. A root always keeps at least one snapshot.
 
             Examples:
               archiver forget 3fa9c2 latest~3
@@ -60,8 +60,12 @@ struct ForgetCommand: ParsableCommand {
             return try report(result.forgotten.map(Selection.snapshot), result.kept, console)
         }
         let selected = try selectors.map { try context.whole($0, states) }
-        try context.archive.forget(selected, isDryRun: dryRun)
+        let needed = try context.archive.forget(selected, isDryRun: dryRun)
         try report(selected, [], console)
+        if let first = needed.first, !console.isJSON {
+            let others = needed.count > 1 ? " and \(needed.count - 1) more" : ""
+            console.warn("archiver: without \(first.name)\(others), 'archiver undo' cannot bring that state back")
+        }
     }
 
     private func report(
@@ -79,7 +83,7 @@ struct ForgetCommand: ParsableCommand {
         if forgotten.count != 1 { try console.summary("\(verb) \(Plural.of(forgotten.count, "snapshot"))") }
         for reason in ForgettingResult.Reason.allCases {
             let count = kept.count { $0.reason == reason }
-            if count > 0 { try console.summary("kept \(Plural.of(count, "snapshot")): \(reason.rawValue)") }
+            if count > 0 { try console.summary("kept \(Plural.of(count, "snapshot")): \(KeepingText.words(reason))") }
         }
         if !dryRun, !forgotten.isEmpty { console.remark("'archiver unforget --last' brings back what was forgotten.") }
     }

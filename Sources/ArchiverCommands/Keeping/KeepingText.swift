@@ -72,6 +72,15 @@ enum KeepingText {
         }
     }
 
+    static func words(_ reason: ForgettingResult.Reason) -> String {
+        switch reason {
+        case .pinned: "pinned"
+        case .labelled: "labelled"
+        case .newest: "newest"
+        case .operation: "needed by 'archiver undo'"
+        }
+    }
+
     private static func words(_ reason: ThinningPlan.Reason) -> String {
         switch reason {
         case .policy: "by the policy"

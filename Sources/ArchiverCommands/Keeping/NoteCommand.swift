@@ -1,4 +1,4 @@
-// `archiver note`: adds a note to a snapshot, or lists the notes.
+// `archiver note`: adds a note to a snapshot, removes notes, or lists them.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -9,20 +9,27 @@ internal import FileIO
 struct NoteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "note",
-        abstract: "Add a note to a snapshot, or list the notes.",
+        abstract: "Add a note to a snapshot, remove notes, or list them.",
         discussion: """
             Adds a note to the latest snapshot, or to the one that --at names; 'list', 'show' and 'log' show it. \
             Without a text, it lists the notes, oldest first. In a pipe the columns are separated by tabs: time, \
             snapshot, text.
 
+            --remove removes all notes with exactly this text; with --at only those of that snapshot. The next 'prune' \
+            removes their bytes; 'archiver purge --text' removes a text everywhere at once.
+
             Examples:
               archiver note "sent to the publisher"
               archiver note --at session~1 "before the reviewer's remarks"
+              archiver note "sent to the publisher" --remove
               archiver note --since 1w
             """)
 
     @Argument(help: ArgumentHelp("The note's text, at most 65,536 bytes.", valueName: "text"))
     var text: ByteArgument?
+
+    @Flag(help: "Remove the notes with exactly this text.")
+    var remove = false
 
     @Option(
         help: ArgumentHelp("The snapshot to add the note to (default: latest).", valueName: "selector"),
@@ -42,6 +49,7 @@ struct NoteCommand: ParsableCommand {
         if text != nil, since != nil || until != nil {
             throw ValidationError("--since and --until are for listing notes: leave out the text, or these options")
         }
+        if text == nil, remove { throw ValidationError("a text is missing: archiver note TEXT --remove") }
         if text == nil, at != nil { throw ValidationError("a text is missing: archiver note --at SNAPSHOT TEXT") }
     }
 
@@ -59,11 +67,21 @@ struct NoteCommand: ParsableCommand {
                     + Escaping.text(history.root.path.bytes),
                 remedy: "name the root with --root DIR")
         }
+        if remove { return try removeNotes(text, of: snapshot?.id, history) }
         let about = try snapshot ?? history.archive.latestSnapshot(of: history.root)
         let note = try history.archive.note(text, about: history.root, snapshot: about?.id)
         if history.console.isJSON { return try history.console.output.line(JSONText.of(NoteJSON(note))) }
         let what = about.map { "snapshot \($0.name)" } ?? Escaping.text(history.root.path.bytes)
         try history.console.summary("added a note to \(what)")
+    }
+
+    private func removeNotes(_ text: String, of snapshot: SnapshotID?, _ history: HistoryContext) throws {
+        let removed = try history.archive.removeNotes(text, about: history.root, snapshot: snapshot)
+        if history.console.isJSON {
+            for note in removed { try history.console.output.line(JSONText.of(RemovedNoteJSON(id: note.id.hex))) }
+            return
+        }
+        try history.console.summary("removed \(Plural.of(removed.count, "note"))")
     }
 
     private func list(_ history: HistoryContext) throws {

@@ -1,4 +1,4 @@
-// `archiver purge`: removes files from all snapshots for good.
+// `archiver purge`: removes files, or what people wrote, from all history for good.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -9,22 +9,26 @@ internal import SystemPackage
 struct PurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Remove files from all history for good.",
+        abstract: "Remove files or texts from all history for good.",
         discussion: """
             For files that should never have been captured, such as passwords or huge files. Snapshots that contain \
             them are rewritten without them; they keep their times and labels, and get new ids. Every segment with \
             such data and the catalogue are rewritten, then every byte is verified, and a certificate is written into \
             the archive. The files cannot be brought back. Copies of the archive elsewhere still have them.
 
-            During the purge, no other process may use the archive: stop 'archiver watch' first. The directory itself \
-            is not changed: remove or exclude the files, or the next capture stores them again. After an interruption, \
-            run the command again to finish the job.
+            --text removes the labels, notes, names of marks and runs, and reasons of pins that contain a text. Files \
+            that contain it stay, and are named.
+
+            During the purge, no other process may use the archive: end 'archiver watch' and 'archiver browse' first. \
+            The directory itself is not changed: remove or exclude the files, or the next capture stores them again. \
+            After an interruption, run the command again to finish the job.
 
             Examples:
               archiver purge secrets.env --dry-run
               archiver purge secrets.env keys/ --yes
               archiver purge --pattern '*.key'
               archiver purge --content ~/Downloads/leaked.pdf      under any name, in all roots
+              archiver purge --text hunter2                        in labels, notes, marks, runs and pins
             """)
 
     @Argument(help: ArgumentHelp("The files and directories to remove.", valueName: "path"), completion: .file())
@@ -38,6 +42,9 @@ struct PurgeCommand: ParsableCommand {
         completion: .file())
     var content: PathArgument?
 
+    @Option(help: ArgumentHelp("Remove labels, notes, marks and reasons that contain this text.", valueName: "text"))
+    var text: ByteArgument?
+
     @Flag(name: [.customShort("n"), .long], help: "Show what would be removed, and change nothing.")
     var dryRun = false
 
@@ -50,8 +57,8 @@ struct PurgeCommand: ParsableCommand {
     private static let namesLimit = 20
 
     func validate() throws {
-        let given = [!paths.isEmpty, pattern != nil, content != nil].count { $0 }
-        if given != 1 { throw ValidationError("give paths, or --pattern, or --content") }
+        let given = [!paths.isEmpty, pattern != nil, content != nil, text != nil].count { $0 }
+        if given != 1 { throw ValidationError("give paths, or --pattern, or --content, or --text") }
     }
 
     func run() throws {
@@ -91,6 +98,7 @@ struct PurgeCommand: ParsableCommand {
 
     private func target(in archive: Archive) throws -> PurgeTarget {
         if let content { return .content(of: content.path) }
+        if let text { return .text(text.bytes) }
         let context = try RootContext(archive, place)
         let root = try context.oneRoot()
         if let pattern { return .pattern(pattern.bytes, of: root) }
@@ -150,7 +158,10 @@ struct PurgeCommand: ParsableCommand {
         let verb = result.isDryRun ? "would purge" : "purged"
         let snapshots = result.replaced.count - result.earlier
         var parts = ["\(verb) \(Plural.of(result.names.count, "name")) in \(Plural.of(snapshots, "snapshot"))"]
-        if result.names.isEmpty, snapshots == 0 {
+        if result.records > 0 {
+            parts = ["\(verb) \(Plural.of(result.records, "record")) with the text"]
+            if snapshots > 0 { parts.append("\(Plural.of(snapshots, "snapshot"))") }
+        } else if result.names.isEmpty, snapshots == 0, result.states == 0 {
             parts = [result.isDryRun ? "would finish an earlier purge" : "finished an earlier purge"]
         }
         if result.earlier > 0 { parts.append("\(Plural.of(result.earlier, "snapshot")) replaced before") }

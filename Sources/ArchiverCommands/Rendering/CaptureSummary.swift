@@ -18,4 +18,11 @@ enum CaptureSummary {
             + "\(ByteCount.text(snapshot.totals.bytes)) in \(Plural.of(snapshot.totals.files, "file")), "
             + "\(ByteCount.text(snapshot.storedBytes)) stored"
     }
+
+    /// The warning that the previous snapshot is dated later than the new one.
+    static func wrongClock(_ previous: ListedSnapshot) -> String {
+        "the snapshot before it, \(previous.name), is dated later: the clock is wrong now, or was then. "
+            + "Their order is right, and 'archiver list' marks the wrong time; "
+            + "'archiver forget \(previous.id.short)' removes that snapshot"
+    }
 }

@@ -24,7 +24,8 @@ enum OperationList {
         var table = TextTable(columns.filter { showsRoot || $0.title != "root" })
         for operation in operations {
             let record = operation.record
-            let path = record.path.isRoot ? "" : ":" + Escaping.text(record.path)
+            let count = record.parts.isEmpty ? "" : " (\(Plural.of(record.parts.count, "path")))"
+            let path = (record.path.isRoot ? "" : ":" + Escaping.text(record.path)) + count
             let root = showsRoot ? [Escaping.text(record.rootPath)] : []
             table.add(
                 [

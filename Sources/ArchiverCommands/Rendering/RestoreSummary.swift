@@ -17,13 +17,17 @@ enum RestoreSummary {
 
     /// One line with the result and how to undo it.
     ///
-    /// - Parameter word: the argument of `archiver undo`, with a leading blank; nil to leave out the hint.
+    /// - Parameters:
+    ///   - paths: the restored parts.
+    ///   - word: the argument of `archiver undo`, with a leading blank.
     static func text(
-        _ snapshot: ListedSnapshot, _ options: RestoreOptions, _ result: RestoreResult, _ word: String?
+        _ snapshot: ListedSnapshot, _ paths: [RelativePath], _ options: RestoreOptions, _ result: RestoreResult,
+        _ word: String
     ) -> String {
-        let part = options.path.isRoot ? "" : Escaping.text(options.path) + (options.target == nil ? " in " : " into ")
+        let name = paths.count == 1 ? Escaping.text(paths[0]) : Plural.of(paths.count, "path")
+        let part = paths.contains(.root) ? "" : name + (options.target == nil ? " in " : " into ")
         let text = outcome(part + Escaping.text(result.destination.bytes), snapshot, result, isDryRun: options.isDryRun)
-        guard result.operation != nil, let word else { return text }
+        guard result.operation != nil else { return text }
         guard let before = result.undo?.id.short else { return text + "; 'archiver undo\(word)' reverts this" }
         return text + "; the state before is \(before): 'archiver undo\(word)' brings it back"
     }
@@ -74,17 +78,22 @@ enum RestoreSummary {
         ].filter { $0.1 > 0 }
         guard !parts.isEmpty || !result.isComplete else {
             let state = snapshot.map { "as it was in \($0.name)" } ?? "in \(name)"
-            guard result.excluded > 0 else { return "nothing to do: \(destination) is \(state)" }
-            return "nothing to do: \(destination) is \(state), except excluded paths; \(excludedCount(result))"
+            let text = "nothing to do: \(destination) is \(state)"
+            let others = [
+                result.excluded > 0 ? "excluded paths" : nil, result.repositories > 0 ? "repositories" : nil,
+            ].compactMap(\.self)
+            if others.isEmpty { return text }
+            let counts = leftAloneCounts(result).joined(separator: ", ")
+            return "\(text), except \(others.joined(separator: " and ")); \(counts)"
         }
         var counts = parts.map { name, count in name == "metadata" ? "metadata of \(count)" : "\(count) \(name)" }
         if isDryRun {
-            if result.excluded > 0 { counts.append(excludedCount(result)) }
+            counts += leftAloneCounts(result)
             return "would restore \(destination) to \(name): " + counts.joined(separator: ", ")
         }
         if result.failed > 0 { counts.append("\(result.failed) not restored") }
         counts.append(ByteCount.text(result.bytesWritten) + " written")
-        if result.excluded > 0 { counts.append(excludedCount(result)) }
+        counts += leftAloneCounts(result)
         let verb = result.isInterrupted ? "interrupted: restored" : "restored"
         let incomplete = result.isComplete ? "" : ", incomplete"
         return "\(verb) \(destination) to \(name)\(incomplete): " + counts.joined(separator: ", ")
@@ -93,9 +102,18 @@ enum RestoreSummary {
 
 extension RestoreSummary {
     /// "12 paths excluded by rules (name one as ID:PATH to restore it, or …)".
-    private static func excludedCount(_ result: RestoreResult) -> String {
-        let count = result.excluded == 1 ? "1 path" : "\(result.excluded) paths"
-        return "\(count) excluded by rules (name one as ID:PATH to restore it, or restore elsewhere with --target)"
+    private static func leftAloneCounts(_ result: RestoreResult) -> [String] {
+        var counts: [String] = []
+        if result.excluded > 0 {
+            counts.append(
+                "\(Plural.of(result.excluded, "path")) excluded by rules (name one as ID:PATH to restore it, or restore "
+                    + "elsewhere with --target)")
+        }
+        if result.repositories > 0 {
+            counts.append(
+                "\(Plural.of(result.repositories, "path")) of repositories left alone (--with-git restores them)")
+        }
+        return counts
     }
 }
 

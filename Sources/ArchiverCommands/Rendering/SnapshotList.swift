@@ -20,12 +20,13 @@ enum SnapshotList {
     /// - Parameters:
     ///   - pinned: the pinned snapshots, which are marked in the label's column.
     ///   - notes: the notes, shown below their snapshots.
+    ///   - outOfOrder: the snapshots whose times are marked.
     static func table(
         _ records: [ListedSnapshot], _ gaps: ListedGaps, _ style: Style, pinned: Set<ChunkID> = [],
-        notes: [SnapshotID: [Note]] = [:], width: Int? = nil
+        notes: [SnapshotID: [Note]] = [:], outOfOrder: Set<SnapshotID> = [], isNewestFirst: Bool = false,
+        width: Int? = nil
     ) -> [String] {
         let showsRoot = Set(records.map(\.rootPath)).count > 1
-        let isNewestFirst = isNewestFirst(records)
         var table = TextTable(columns.filter { showsRoot || $0.title != "root" })
         for snapshot in records {
             let root = showsRoot ? [Escaping.text(snapshot.rootPath)] : []
@@ -38,20 +39,22 @@ enum SnapshotList {
                     snapshot.id.short, LocalTime.text(snapshot.time), snapshot.changes.text,
                     ByteCount.text(snapshot.totals.bytes), ByteCount.text(snapshot.storedBytes),
                     snapshot.cause.rawValue,
-                ] + root + [label(of: snapshot, isPinned: pinned.contains(snapshot.id.chunk))])
+                ] + root + [
+                    label(
+                        of: snapshot, isPinned: pinned.contains(snapshot.id.chunk),
+                        isOutOfOrder: outOfOrder.contains(snapshot.id))
+                ])
             notes[snapshot.id]?.forEach { table.add(note: NoteText.below($0)) }
             if isNewestFirst { gaps.forEach { table.add(note: $0) } }
         }
         return table.aligned(style, width: width)
     }
 
-    private static func label(of snapshot: ListedSnapshot, isPinned: Bool) -> String {
-        [snapshot.label.map { Escaping.text($0) }, isPinned ? "(pinned)" : nil].compactMap { $0 }.joined(separator: " ")
-    }
-
-    private static func isNewestFirst(_ records: [ListedSnapshot]) -> Bool {
-        guard let first = records.first, let last = records.last else { return false }
-        return first.time > last.time
+    private static func label(of snapshot: ListedSnapshot, isPinned: Bool, isOutOfOrder: Bool) -> String {
+        [
+            snapshot.label.map { Escaping.text($0) }, isPinned ? "(pinned)" : nil,
+            isOutOfOrder ? "(out of order)" : nil,
+        ].compactMap { $0 }.joined(separator: " ")
     }
 
     /// One line with tabs, distinct from the lines of snapshots: `# gap`, start, end, root, cause.

@@ -11,6 +11,7 @@ struct SnapshotRows: ~Copyable {
     private let isNewestFirst: Bool
     private let pinned: Set<ChunkID>
     private let notes: [SnapshotID: [Note]]
+    private let outOfOrder: Set<SnapshotID>
     private var lines = SnapshotLines()
     private var objects = SnapshotJSONRows()
     private var buffer = LineBuffer()
@@ -18,9 +19,13 @@ struct SnapshotRows: ~Copyable {
     private var threshold = 4 << 10
     private(set) var isEmpty = true
 
-    init(_ console: Console, pinned: Set<ChunkID>, notes: [SnapshotID: [Note]], isNewestFirst: Bool) {
+    init(
+        _ console: Console, pinned: Set<ChunkID>, notes: [SnapshotID: [Note]], outOfOrder: Set<SnapshotID>,
+        isNewestFirst: Bool
+    ) {
         self.pinned = pinned
         self.notes = notes
+        self.outOfOrder = outOfOrder
         output = console.output
         isJSON = console.isJSON
         self.isNewestFirst = isNewestFirst
@@ -29,13 +34,20 @@ struct SnapshotRows: ~Copyable {
     /// Appends a snapshot with its notes and the gaps before it.
     mutating func append(_ snapshot: ListedSnapshot, _ gaps: [GapRecord]) throws {
         let notes = notes.isEmpty ? [] : notes[snapshot.id] ?? []
+        let isOutOfOrder = !outOfOrder.isEmpty && outOfOrder.contains(snapshot.id)
         if isJSON {
             buffer.append(isEmpty ? "[\n" : ",\n")
-            try objects.append(snapshot, gaps, notes, isPinned: pinned.contains(snapshot.id.chunk), to: &buffer)
+            try objects.append(
+                snapshot, gaps, notes, isPinned: pinned.contains(snapshot.id.chunk), isOutOfOrder: isOutOfOrder,
+                to: &buffer)
         } else {
             if !isNewestFirst { append(gaps) }
             lines.append(snapshot, to: &buffer)
             buffer.append(byte: "\n")
+            if isOutOfOrder {
+                buffer.append(TextTable.plain(["# out of order", snapshot.id.short, snapshot.time.rfc3339]))
+                buffer.append(byte: "\n")
+            }
             for note in notes {
                 buffer.append(NoteText.plain(note))
                 buffer.append(byte: "\n")

@@ -71,6 +71,10 @@ enum StatusText {
                 "  latest snapshot \(latest.name), \(root.snapshotCount) in all, "
                     + "\(ByteCount.text(root.storedInLastDay)) stored in the last day")
         }
+        if root.outOfOrder > 0 {
+            lines.append(
+                "  \(Plural.of(root.outOfOrder, "snapshot")) made with a wrong clock; 'archiver list' marks the times")
+        }
         for gap in root.gaps { lines.append("  " + self.gap(gap)) }
         return lines + root.findings.map { finding($0, style) }
     }

@@ -13,7 +13,8 @@ struct RewindCommand: ParsableCommand {
         discussion: """
             Restores the state of a mark: the latest mark, the second to last with 2, or the latest with the given \
             name. The current state is captured first, and 'archiver undo' brings it back. 'archiver turns' lists the \
-            marks.
+            marks. Repositories in the directory (.git, .hg, .jj) stay as they are, with all commits, unless \
+            --with-git is given; so do paths that are excluded from snapshots.
 
             Examples:
               archiver rewind -n                show what it would do
@@ -29,6 +30,9 @@ struct RewindCommand: ParsableCommand {
     @Flag(name: [.customShort("n"), .long], help: "Show what would be done, and change nothing.")
     var dryRun = false
 
+    @Flag(help: "Restore repositories (.git, .hg, .jj) as well.")
+    var withGit = false
+
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
@@ -37,7 +41,8 @@ struct RewindCommand: ParsableCommand {
         let context = try RootContext(global.openArchive(), place)
         let root = try context.oneRoot()
         let mark = try mark(context.archive.marks(of: root), root)
-        let options = RestoreOptions(isDryRun: dryRun, interruption: Interruptions.observed())
+        let options = RestoreOptions(
+            isDryRun: dryRun, leavesRepositories: !withGit, interruption: Interruptions.observed())
         let progress = OperationProgress()
         let line = ProgressLine("restoring \(Escaping.text(root.path.bytes))", progress, console)
         let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
@@ -50,7 +55,8 @@ struct RewindCommand: ParsableCommand {
             let json = RestoreJSON(id: mark.snapshot, result: result, actions: dryRun ? actions.kept : nil)
             try console.output.line(JSONText.of(json))
         } else if let snapshot = try context.archive.snapshot(of: mark) {
-            let text = RestoreSummary.text(snapshot, options, result, try context.word(for: result.destination))
+            let text = RestoreSummary.text(
+                snapshot, [.root], options, result, try context.word(for: result.destination))
             try dryRun ? console.output.line(text) : console.summary(text)
         }
         console.warn(result)

@@ -148,11 +148,11 @@ final class WatchReport: Sendable {
                 console.isForPerson ? WatchText.snapshot(snapshot, showsRoot: showsRoot) : SnapshotList.plain(snapshot))
         case .audited(_, let result) where result.found == 0 && result.repaired == 0 && !console.isVerbose:
             break
-        case .maintained(let result) where result.room.isShort:
+        case .maintained(let result) where result.isShort:
             _ = reportWarning(event)
         case .starting, .watching, .stopped, .waiting, .covered, .audited, .largeFile, .maintained:
             if !console.isQuiet, let text = WatchText.course(event) { try put(WatchText.timed(text)) }
-        case .problems, .gap, .fallback, .unavailable, .available, .error, .notMaintained, .dropped:
+        case .problems, .gap, .fallback, .unavailable, .available, .related, .error, .notMaintained, .dropped:
             _ = reportWarning(event)
         }
     }

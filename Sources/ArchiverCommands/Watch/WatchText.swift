@@ -58,10 +58,12 @@ enum WatchText {
             return "\(name(root)) is missing; waiting for it, its snapshots stay"
         case .available(let root):
             return "\(name(root)) is available again"
+        case .related(let root, let related):
+            return RelatedRootText.text(related, root)
         case .error(let root, let error):
             return "\(name(root)): \(sentence(error.message, error.remedy))"
-        case .maintained(let result) where result.room.isShort:
-            return MaintenanceText.text(result) + "; " + MaintenanceText.shortage(result.room)
+        case .maintained(let result) where result.isShort:
+            return MaintenanceText.text(result) + "; " + MaintenanceText.shortage(result)
         case .notMaintained(let error):
             return "the archive could not be maintained: \(sentence(error.message, error.remedy))"
         case .dropped(let events, let warnings):

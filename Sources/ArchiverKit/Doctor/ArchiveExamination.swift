@@ -15,6 +15,7 @@ struct ArchiveExamination {
     private let obstacle: ArchiverError?
     private let status: FileStatus
     private let free: UInt64
+    private let total: UInt64
     private let fileSystem: FileSystem
 
     private var exists: Bool { place == path }
@@ -24,6 +25,7 @@ struct ArchiveExamination {
         let found = try ArchiveExamination.nearestDirectory(to: path)
         (place, status, obstacle) = (found.directory.path, found.directory.status, found.obstacle)
         free = try FileSystem.freeBytes(of: found.directory.directory.descriptor)
+        total = try FileSystem.totalBytes(of: found.directory.directory.descriptor)
         fileSystem = try FileSystem.of(found.directory.directory.descriptor)
     }
 
@@ -88,25 +90,40 @@ struct ArchiveExamination {
                 "room", .bad, "\(text), but the directory holds \(survey.bytes >> 20) MiB",
                 remedy: "free some space, choose another place with --archive, or exclude files with --exclude")
         }
-        if free < 256 << 20 { return DoctorFinding("room", .bad, text, remedy: "free some space on that file system") }
+        if free < min(256 << 20, total / 20) {
+            return DoctorFinding("room", .bad, text, remedy: "free some space on that file system")
+        }
         return DoctorFinding("room", .good, text)
+    }
+
+    /// The findings about snapshots that were made with a wrong clock.
+    private func times(in archive: Archive) throws(ArchiverError) -> [DoctorFinding] {
+        for root in try archive.roots() {
+            let query = SnapshotQuery(root: root, newestFirst: true, limit: 1)
+            guard let latest = try archive.snapshots(query).first, latest.time > .now else { continue }
+            return [
+                DoctorFinding(
+                    "clock", .bad, "the latest snapshot of \(root.path) is dated in the future",
+                    remedy: "set the clock: it is wrong, or was wrong then")
+            ]
+        }
+        let count = try archive.snapshotsOutOfOrder(of: nil).count
+        if count == 0 { return [] }
+        return [
+            DoctorFinding(
+                "clock", .note, "the times of \(count) snapshots contradict their order: the clock was wrong",
+                remedy: "'archiver list' marks them; their order is right, and 'archiver forget' removes them")
+        ]
     }
 
     /// The findings about the existing content of the archive's directory.
     private var contents: [DoctorFinding] {
         do {
             let archive = try Archive.open(path)
-            var findings = archive.findings.map { finding in
+            let findings = archive.findings.map { finding in
                 DoctorFinding("archive", finding.kind == .cut ? .note : .bad, finding.message, remedy: finding.remedy)
             }
-            let newest = SnapshotQuery(newestFirst: true, limit: 1)
-            if let latest = try archive.snapshots(newest).first, latest.time > .now {
-                findings.append(
-                    DoctorFinding(
-                        "clock", .bad, "the latest snapshot is dated in the future: the clock was set back",
-                        remedy: "set the clock; snapshots captured before that time will not count as the latest"))
-            }
-            return findings
+            return findings + (try times(in: archive))
         } catch {
             // An empty directory becomes an archive.
             if error.code == .noArchive { return [] }

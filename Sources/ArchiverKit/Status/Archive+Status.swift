@@ -35,19 +35,21 @@ extension Archive {
             let dayAgo = Timestamp(seconds: Timestamp.now.seconds - Archive.secondsADay)
             let roots = try roots(directory)
             let free = try FileSystem.freeBytes(of: Descriptor.open(self.directory, O_RDONLY | O_DIRECTORY))
-            let damage = findings.filter { $0.kind != .cut }
+            let damage = findings.filter { $0.kind != .cut && $0.kind != .stranger }
             var findings = damage.map { Finding($0.message, remedy: $0.remedy) }
             if !store.isWritable {
                 findings.append(Finding("the archive cannot be written to", remedy: "make its directory writable"))
             }
-            if free < Archive.leastFreeBytes {
+            let room = try room()
+            if free < min(Archive.leastFreeBytes, room.totalBytes / Archive.leastFreeShare) {
                 findings.append(
                     Finding(
                         "only \(free >> 20) MiB are free on the archive's file system",
                         remedy: "free some space there"))
             }
-            let room = try room()
-            if let finding = Finding(room) { findings.append(finding) }
+            if let finding = Finding(room, roomNotice(), isFirst: try !hasForgottenForRoom()) {
+                findings.append(finding)
+            }
             let states = try store.catalogue.stateTitles().reduce(into: StateTotals()) { totals, title in
                 totals.count += title.count
                 let (sum, overflows) = totals.storedBytes.addingReportingOverflow(title.storedBytes)
@@ -77,8 +79,9 @@ extension Archive {
         }
     }
 
-    /// Less free space than this is a finding.
+    /// Less free space than this, and than this part of the file system, is a finding.
     private static let leastFreeBytes: UInt64 = 256 << 20
+    private static let leastFreeShare: UInt64 = 20
     private static let secondsADay: Int64 = 86_400
 
     /// A root to report on.
@@ -137,11 +140,14 @@ extension Archive {
             findings = [Finding("it is not being watched", remedy: "run 'archiver watch \(root.path)'")]
         }
         if let finding = asked.number.flatMap({ facts.damage[$0] }) { findings.append(finding) }
+        let latest = asked.number.flatMap { facts.latest[$0] }
+        if let latest, latest.time > .now { findings.append(RootFindings.future) }
         let totals = asked.number.flatMap { facts.totals[$0] }
         return RootStatus(
             root: root, isWatched: asked.isWatched, watcher: watcher, lastWatched: lastWatched,
-            retired: asked.retired, latest: asked.number.flatMap { facts.latest[$0] },
+            retired: asked.retired, latest: latest,
             snapshotCount: totals?.snapshots ?? 0, storedInLastDay: totals?.storedBytes ?? 0,
+            outOfOrder: try asked.number.map { try store.catalogue.outOfOrder(root: $0, now: .now).count } ?? 0,
             gaps: facts.gaps[root.path.bytes] ?? [], findings: findings)
     }
 }

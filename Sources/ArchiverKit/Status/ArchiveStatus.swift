@@ -21,6 +21,8 @@ public struct RootStatus: Sendable {
     public let snapshotCount: Int
     /// Bytes that its snapshots added to the archive in the last day.
     public let storedInLastDay: UInt64
+    /// How many snapshots have times that contradict their order, or are in the future.
+    public let outOfOrder: Int
     /// Gaps that ended in the last day, by time.
     public let gaps: [GapRecord]
     /// What is wrong with the root.

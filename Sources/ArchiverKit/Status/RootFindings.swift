@@ -53,6 +53,11 @@ enum RootFindings {
         return findings
     }
 
+    /// Returns the finding that the latest snapshot of a root is dated in the future.
+    static var future: Finding {
+        Finding("its latest snapshot is dated in the future", remedy: "check the clock of this machine")
+    }
+
     /// Returns the finding that a watcher holds its lock but does not answer.
     static func silent(_ failure: ArchiverError?) -> Finding {
         Finding(
@@ -62,18 +67,48 @@ enum RootFindings {
 }
 
 extension Finding {
-    /// Creates the finding that an archive exceeds its budget; nil if it does not.
-    init?(_ room: ArchiveRoom) {
-        guard room.isShort else { return nil }
+    /// Creates the finding that an archive exceeds its budget, or soon will for the first time; nil if neither is so.
+    ///
+    /// - Parameters:
+    ///   - notice: what the last maintenance found.
+    ///   - isFirst: whether nothing was forgotten for lack of room so far.
+    init?(_ room: ArchiveRoom, _ notice: RoomNotice?, isFirst: Bool) {
         func text(_ bytes: UInt64) -> String { "\((bytes + (1 << 20) - 1) >> 20) MiB" }
-        if let limit = room.budget.maxSize, room.usedBytes > limit {
+        let limit = room.budget.maxSize
+        let least = room.budget.minFree(of: room.totalBytes)
+        let isAboutSize = limit.map { room.usedBytes > $0 - $0 / 10 } ?? false
+        let space =
+            isAboutSize
+            ? "the archive takes \(text(room.usedBytes)) of its limit of \(text(limit ?? 0))"
+            : "only \(text(room.freeBytes)) are free on the archive's file system, of \(text(least)) to be left free"
+        guard room.isShort else {
+            guard room.isAlmostShort, isFirst else { return nil }
             self.init(
-                "the archive takes \(text(room.usedBytes)), more than its limit of \(text(limit))",
-                remedy: "run 'archiver prune' to forget old snapshots, or raise the limit: 'archiver keep --max-size'")
+                "\(space): soon old snapshots will be forgotten to make room",
+                remedy: isAboutSize
+                    ? "raise the limit with 'archiver keep --max-size', or pin what must stay"
+                    : "free some space, or pin what must stay")
+            return
+        }
+        if let notice, !notice.isReachable {
+            let causes = notice.causes.map(\.message).joined(separator: "; ")
+            self.init(
+                "\(space), and forgetting old snapshots cannot change that" + (causes.isEmpty ? "" : ": \(causes)"),
+                remedy: isAboutSize
+                    ? "raise the limit with 'archiver keep --max-size', or remove large files with 'archiver purge'"
+                    : "free some space on that file system")
+            return
+        }
+        // What was forgotten is freed when its grace has passed.
+        if let notice, notice.waitingBytes >= room.lackingBytes { return nil }
+        let others = isFirst ? ": old snapshots will be forgotten to make room" : ""
+        if let limit, room.usedBytes > limit {
+            self.init(
+                "the archive takes \(text(room.usedBytes)), more than its limit of \(text(limit))\(others)",
+                remedy: "run 'archiver prune --dry-run' to see which, or raise the limit: 'archiver keep --max-size'")
         } else {
-            let least = room.budget.minFree(of: room.totalBytes)
             self.init(
-                "only \(text(room.freeBytes)) are free on the archive's file system, less than \(text(least))",
+                "only \(text(room.freeBytes)) are free on the archive's file system, less than \(text(least))\(others)",
                 remedy: "free some space, or run 'archiver prune' to forget old snapshots")
         }
     }

@@ -28,24 +28,55 @@ extension Archive {
     ) throws(ArchiverError) -> RestoreResult {
         try facing {
             try checkListing(of: snapshot)
-            let source = RestoreSource(snapshot, at: options.path, in: nodes)
-            guard try source.entry() != nil else { throw noSuchPath(options.path, in: snapshot) }
-            if let target = options.target {
-                let restore = RestoreElsewhere(
-                    source, to: target, interruption: options.interruption,
-                    progress: progress, onAction: onAction)
-                return try options.isDryRun ? restore.plan() : restore.run()
+            guard let target = options.target else {
+                let wanted = WantedPath(options.path, in: snapshot)
+                return try restore([wanted], options, progress: progress, onAction: onAction)
             }
-            let place = try place(of: snapshot, named: options.root)
+            let source = try source(of: WantedPath(options.path, in: snapshot))
+            let isFile = try options.targetIsFile && source.entry()?.kind != .directory
+            let restore = RestoreElsewhere(
+                source, to: target, isFile: isFile, interruption: options.interruption, progress: progress,
+                onAction: onAction)
+            return try options.isDryRun ? restore.plan() : restore.run()
+        }
+    }
+
+    /// Restores paths of one root in place, each from a snapshot of that root, as one operation.
+    ///
+    /// - Parameters:
+    ///   - wanted: at least one path.
+    ///   - options: as for a restore of one path; its path and target are not used.
+    ///   - onAction: as for a restore of one path.
+    /// - Throws: `ArchiverError`, with the code `noSuchPath` if a snapshot does not have its path; then nothing is
+    ///   changed.
+    public func restore(
+        _ wanted: [WantedPath], _ options: RestoreOptions = RestoreOptions(), progress: OperationProgress? = nil,
+        onAction: (@Sendable (RestoreAction) -> Void)? = nil
+    ) throws(ArchiverError) -> RestoreResult {
+        try facing {
+            for snapshot in Set(wanted.map(\.snapshot)) { try checkListing(of: snapshot) }
+            let sources = try wanted.map(source)
+            let places = try Set(wanted.map(\.snapshot)).map { try self.place(of: $0, named: options.root) }
+            guard let place = places.first, places.allSatisfy({ $0 == place }) else {
+                throw ArchiverError(
+                    .otherRoot, "the paths to restore do not belong to one root",
+                    remedy: "restore the paths of each root on their own")
+            }
             let restore = RestoreInPlace(
-                source, rootPath: place, interruption: options.interruption,
-                progress: progress, onAction: onAction)
+                sources, rootPath: place, leavesRepositories: options.leavesRepositories,
+                interruption: options.interruption, progress: progress, onAction: onAction)
             if options.isDryRun { return try restore.plan() }
             let lock = try RootLock.capturing(place, in: store.layout)
             let result = try restore.run(OperationJournal(store, place, .restore))
             withExtendedLifetime(lock) {}
             return result
         }
+    }
+
+    private func source(of wanted: WantedPath) throws -> RestoreSource {
+        let source = RestoreSource(wanted.snapshot, at: wanted.path, in: nodes)
+        guard try source.entry() != nil else { throw noSuchPath(wanted.path, in: wanted.snapshot) }
+        return source
     }
 
     private func noSuchPath(_ path: RelativePath, in snapshot: ListedSnapshot) -> ArchiverError {

@@ -30,7 +30,7 @@ public final class CommandRun {
         share = try RootLock.running(root, in: archive.store.layout)
         journal = OperationJournal(archive.store, root, .run, name: name)
         let lock = try RootLock.capturing(root, in: archive.store.layout)
-        id = try journal.begin(before: before.id, nil, at: .root)
+        id = try journal.begin(before: before.id, nil, at: .all)
         withExtendedLifetime(lock) {}
     }
 

@@ -13,8 +13,12 @@ public struct LoggedOperation: Sendable, Hashable, Identifiable {
 
     public let id: OperationID
     public let record: OperationRecord
-    /// Whether it was completed; if not, it was interrupted, or it skipped something that changed during it.
-    public internal(set) var isComplete = false
+    /// Whether it ran to its end; if not, it was interrupted.
+    public internal(set) var hasEnded = false
+    /// How many paths it could not bring into the wanted state, if it ran to its end.
+    public internal(set) var failed: UInt64 = 0
+    /// Whether it ran to its end and brought every path into the wanted state.
+    public var isComplete: Bool { hasEnded && failed == 0 }
     /// The snapshot of the root's state after it; nil if none was made.
     public internal(set) var after: SnapshotID?
     /// The operation that took it back.

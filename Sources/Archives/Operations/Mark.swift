@@ -37,7 +37,7 @@ public struct Mark: Sendable, Hashable, Identifiable {
                 path: root)
         }
         let journal = OperationJournal(archive.store, root, .mark, name: name)
-        let id = try journal.begin(before: latest.id, nil, at: .root)
+        let id = try journal.begin(before: latest.id, nil, at: .all)
         guard
             let mark = Mark(
                 StoredOperation(id: id, record: try archive.store.record(id.chunk)))

@@ -26,7 +26,8 @@ struct OperationLog {
             let target = stored.record.target.flatMap { places[$0] }
             if stored.record.kind == .completion {
                 guard let target else { continue }
-                operations[target].isComplete = true
+                operations[target].hasEnded = true
+                operations[target].failed = stored.record.failed
                 operations[target].after = stored.record.snapshot
                 continue
             }
@@ -93,8 +94,13 @@ struct OperationLog {
         return (interrupted(reversal).map { [$0] } ?? []) + steps
     }
 
+    /// The newest operation if it is an undo or redo that ran to its end and could not restore some paths.
+    var unfinished: LoggedOperation? {
+        operations.last.flatMap { $0.hasEnded && $0.failed > 0 && $0.record.target != nil ? $0 : nil }
+    }
+
     private func interrupted(_ reversal: LoggedOperation.Reversal) -> Step? {
-        guard let newest = operations.last, !newest.isComplete, newest.record.kind.rawValue == reversal.rawValue,
+        guard let newest = operations.last, !newest.hasEnded, newest.record.kind.rawValue == reversal.rawValue,
             let target = newest.record.target
         else { return nil }
         return Step(operation: operations.first { $0.id == target }, target: target, resumed: newest.record)

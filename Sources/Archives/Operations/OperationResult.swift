@@ -25,6 +25,8 @@ public struct OperationResult: Sendable {
     public let operation: LoggedOperation?
     /// Whether this completed an earlier interrupted attempt.
     public let isResumed: Bool
+    /// An earlier undo or redo that could not restore some paths, if it is the operation before this one.
+    public let unfinished: LoggedOperation?
     /// The snapshot whose state was restored; nil if the root did not exist.
     public let snapshot: ListedSnapshot?
     /// What the restore did to the root.

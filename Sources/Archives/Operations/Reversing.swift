@@ -33,71 +33,91 @@ struct Reversing {
         let lock = try RootLock.capturing(rootPath, in: archive.store.layout)
         // All sources are checked before the first step is applied.
         let steps = try steps(options.steps)
-        let sources = try steps.map(source)
+        let sources = try steps.map(sources)
         var results: [OperationResult] = []
-        for (step, source) in zip(steps, sources) where results.last?.restore.isInterrupted != true {
-            results.append(try apply(step, source, options.interruption))
+        for (step, sources) in zip(steps, sources) where results.last?.restore.isInterrupted != true {
+            results.append(try apply(step, sources, options.interruption))
         }
         withExtendedLifetime(lock) {}
         return results
     }
 
-    /// The next `count` steps.
-    private func steps(_ count: Int) throws -> [OperationLog.Step] {
+    /// The root's operations.
+    private func log() throws -> OperationLog {
         let root = try archive.store.catalogue.root(path: rootPath.bytes, machine: Machine.id)
         let records = try root.map { try archive.store.catalogue.operations(root: $0.number) } ?? []
-        let steps = OperationLog(replaying: records).steps(reversal)
+        return OperationLog(replaying: records)
+    }
+
+    /// The next `count` steps.
+    private func steps(_ count: Int) throws -> [OperationLog.Step] {
+        let steps = try log().steps(reversal)
         guard steps.count >= count else { throw nothingLeft(steps.count) }
         return Array(steps.prefix(max(0, count)))
     }
 
     private func apply(
-        _ step: OperationLog.Step, _ source: RestoreSource, _ interruption: RestoreInterruption?
+        _ step: OperationLog.Step, _ sources: [RestoreSource], _ interruption: RestoreInterruption?
     ) throws -> OperationResult {
-        let restore = RestoreInPlace(
-            source, rootPath: rootPath, reversed: reversed(step),
+        let unfinished = try log().unfinished
+        let journal = OperationJournal(
+            archive.store, rootPath, reversal.kind, of: step.target, isResumption: step.resumed != nil)
+        return result(step, sources, unfinished, try restore(step, sources, interruption).run(journal))
+    }
+
+    private func restore(
+        _ step: OperationLog.Step, _ sources: [RestoreSource], _ interruption: RestoreInterruption?
+    ) -> RestoreInPlace {
+        RestoreInPlace(
+            sources, rootPath: rootPath, reversed: reversed(step),
+            leavesRepositories: (step.resumed ?? step.operation?.record)?.leavesRepositories ?? false,
             interruption: interruption, progress: progress, onAction: onAction)
-        let journal = OperationJournal(archive.store, rootPath, reversal.kind, of: step.target)
-        return result(step, source, try restore.run(journal))
     }
 
     /// What `step` undoes; its tree is unknown if that snapshot is lost.
     private func reversed(_ step: OperationLog.Step) -> ReversedOperation {
-        let brought = try? step.operation?.record.snapshot.map { try archive.store.snapshot($0) }
+        // With several parts, that snapshot need not be the one that each part was restored to.
+        let operation = step.operation
+        let snapshot = operation?.record.parts.isEmpty == true ? operation?.record.snapshot : nil
+        let brought = try? (snapshot ?? operation?.after).map { try archive.store.snapshot($0) }
         return ReversedOperation(tree: brought?.tree)
     }
 
     private func report(_ steps: [OperationLog.Step]) throws -> [OperationResult] {
-        let sources = try steps.map(source)
+        let sources = try steps.map(sources)
+        let unfinished = try log().unfinished
         return try steps.indices.map { index in
-            let restore = RestoreInPlace(
-                sources[index], rootPath: rootPath, reversed: reversed(steps[index]),
-                interruption: nil, progress: progress, onAction: onAction)
+            let restore = restore(steps[index], sources[index], nil)
             // This step need not restore paths that a later step decides about.
-            let others = sources[(index + 1)...].map(\.path)
-            return result(steps[index], sources[index], try restore.plan(besides: others))
+            let others = sources[(index + 1)...].flatMap { $0.map(\.path) }
+            return result(
+                steps[index], sources[index], index == 0 ? unfinished : nil, try restore.plan(besides: others))
         }
     }
 
-    private func result(_ step: OperationLog.Step, _ source: RestoreSource, _ result: RestoreResult) -> OperationResult
-    {
+    private func result(
+        _ step: OperationLog.Step, _ sources: [RestoreSource], _ unfinished: LoggedOperation?, _ result: RestoreResult
+    ) -> OperationResult {
         OperationResult(
-            operation: step.operation, isResumed: step.resumed != nil, snapshot: source.snapshot,
-            restore: result)
+            operation: step.operation, isResumed: step.resumed != nil, unfinished: unfinished,
+            snapshot: sources.first?.snapshot, restore: result)
     }
 
     // MARK: What is restored
 
-    /// The state before the operation that `step` undoes, in the part that it concerned.
-    private func source(of step: OperationLog.Step) throws -> RestoreSource {
+    /// The state before the operation that `step` undoes, in each part that it concerned.
+    private func sources(of step: OperationLog.Step) throws -> [RestoreSource] {
         if let resumed = step.resumed {
-            return RestoreSource(try snapshot(resumed.snapshot), at: resumed.path, in: archive.nodes)
+            let wanted = try snapshot(resumed.snapshot)
+            return try resumed.allParts.map { try RestoreSource(wanted, at: $0, in: archive.nodes) }
         }
         guard let record = step.operation?.record, let before = try snapshot(record.before) else {
             // The root did not exist, so the operation concerns everything in it.
-            return RestoreSource(nil, at: .root, in: archive.nodes)
+            return [try RestoreSource(nil, at: .root, in: archive.nodes)]
         }
-        return RestoreSource(before, at: try concerned(record.path, in: before), in: archive.nodes)
+        return try record.allParts.map { part in
+            try RestoreSource(before, at: try concerned(part, in: before), in: archive.nodes)
+        }
     }
 
     /// `path`, or the first directory on the way to it that did not exist before, because the operation created it.

@@ -8,8 +8,8 @@ internal import SnapshotTree
 
 /// Replaces each snapshot that holds or mentions a purged entry.
 ///
-/// The new snapshot has the old one's sequence, time and label. The same archive always yields the same snapshots, so
-/// the next run continues after an interruption.
+/// The new snapshot has the old one's sequence, time and label. Each replacement is one commit, and is written into the
+/// mark of the unfinished purge before. So the next run continues after an interruption, and no snapshot is listed twice.
 struct HistoryRewrite {
     private let store: ArchiveStore
     private let nodes: StoredNodes
@@ -19,14 +19,18 @@ struct HistoryRewrite {
     private(set) var replaced: [SnapshotID: SnapshotID] = [:]
     /// The names found, with the number of snapshots that have each.
     private(set) var names: [RelativePath: Int] = [:]
-    /// The chunks of the contents and attributes found.
-    private(set) var contents: Set<ChunkID> = []
+    /// The bytes of the contents and attributes found.
+    private(set) var contents = PurgedContents()
+    private let mark: UnfinishedPurge
+    /// The replacements made by earlier calls that were interrupted.
+    private var earlier: [SnapshotID: SnapshotID] = [:]
 
-    /// A snapshot that may be the parent of a later one, before and after the rewrite.
+    /// A snapshot that may be the parent of a later one, as it is now.
     private struct Known {
         let id: SnapshotID
-        let oldTree: ChunkID
-        let newTree: ChunkID
+        /// A tree to compare with: equal to the present one, apart from purged entries.
+        let tree: ChunkID
+        let isRewritten: Bool
     }
 
     init(_ search: PurgeSearch, in store: ArchiveStore, isCancelled: @escaping @Sendable () -> Bool) {
@@ -34,6 +38,7 @@ struct HistoryRewrite {
         self.store = store
         self.isCancelled = isCancelled
         nodes = StoredNodes(store)
+        mark = UnfinishedPurge(store.layout)
     }
 
     /// Rewrites each of `snapshots` that needs it.
@@ -42,17 +47,17 @@ struct HistoryRewrite {
     ///   - snapshots: those of one root, in their order.
     ///   - isDryRun: whether only to find them.
     mutating func run(_ snapshots: [ListedSnapshot], isDryRun: Bool) throws {
+        if !isDryRun { earlier = try mark.replaced() }
         var known: [SnapshotID: Known] = [:]
         for listed in snapshots {
             if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
             let snapshot = try store.snapshot(listed.id)
-            let parent = snapshot.parent.flatMap { known[$0] }
+            let parent = try snapshot.parent.flatMap { try known[$0] ?? self.earlier(replacementOf: $0) }
             let found = try search.entries(in: snapshot.tree)
-            for entry in found { try entry.forEachContent { try record($0) } }
+            for entry in found { try entry.forEachContent { try contents.add($0, in: store) } }
             // If the parent was rewritten, the changes of this snapshot may name purged entries.
-            let isFollowing = parent.map { $0.oldTree != $0.newTree } ?? false
-            guard try !found.isEmpty || isFollowing || search.touches(snapshot) else {
-                known[listed.id] = Known(id: listed.id, oldTree: snapshot.tree, newTree: snapshot.tree)
+            guard try !found.isEmpty || parent?.isRewritten ?? false || search.touches(snapshot) else {
+                known[listed.id] = Known(id: listed.id, tree: snapshot.tree, isRewritten: false)
                 continue
             }
             if isDryRun {
@@ -61,33 +66,31 @@ struct HistoryRewrite {
                 continue
             }
             var new = snapshot
-            new.label = listed.label
+            new.label = search.matcher.isIn(listed.label) ? nil : listed.label
             if let parent { new.parent = parent.id }
-            let written = try write(new, without: found, parent)
-            known[listed.id] = Known(id: written.id, oldTree: snapshot.tree, newTree: written.tree)
+            let written = try write(new, of: listed.id, without: found, parent)
+            known[listed.id] = Known(
+                id: written.id, tree: snapshot.tree, isRewritten: written.tree != snapshot.tree)
             count(found)
             if written.id != listed.id { replaced[listed.id] = written.id }
         }
+    }
+
+    /// The replacement that an interrupted call made of a snapshot.
+    ///
+    /// Its own tree is used to compare: of the old one, a prune may have removed parts in the meantime.
+    private func earlier(replacementOf old: SnapshotID) throws -> Known? {
+        guard let new = earlier[old], try store.catalogue.hasSnapshot(new) else { return nil }
+        return Known(id: new, tree: try store.snapshot(new).tree, isRewritten: true)
     }
 
     private mutating func count(_ found: [Entry]) {
         for entry in found { names[entry.path, default: 0] += 1 }
     }
 
-    private mutating func record(_ content: Content) throws {
-        switch content {
-        case .none, .inline, .linkTarget: return
-        case .slices(let slices): contents.formUnion(slices.compactMap(\.chunk))
-        case .sliceLists(let lists):
-            for list in lists where contents.insert(list.list).inserted {
-                contents.formUnion(try ContentReader.slices(in: list, of: store).compactMap(\.chunk))
-            }
-        }
-    }
-
-    /// Stores `old` without the entries `found`.
+    /// Stores `old` without the entries `found`, in place of the snapshot `id`.
     private func write(
-        _ old: Snapshot, without found: [Entry], _ parent: Known?
+        _ old: Snapshot, of replaced: SnapshotID, without found: [Entry], _ parent: Known?
     ) throws -> (id: SnapshotID, tree: ChunkID) {
         let epoch = try store.beginEpoch()
         defer { withExtendedLifetime(epoch) {} }
@@ -98,11 +101,12 @@ struct HistoryRewrite {
             new.totals = found.reduce(into: old.totals) { $0.remove($1) }
             try setChanges(of: &new, from: old.tree, found, parent)
             let id = SnapshotID(ChunkID(hashing: new.encoded()))
-            // An interrupted run may have stored it already.
-            if try store.catalogue.hasSnapshot(id) {
+            if id == replaced {
                 commit.abandon()
             } else {
-                _ = try commit.commit(new, base: parent.flatMap { try store.base($0.id.chunk) })
+                try mark.add(replaced, replacedBy: id)
+                _ = try commit.commit(
+                    new, replacing: replaced, base: parent.flatMap { try store.base($0.id.chunk) })
             }
             return (id, new.tree)
         } catch {
@@ -140,8 +144,8 @@ struct HistoryRewrite {
         }
         var matcher = search.matcher
         var tally = ChangeTally(parent: nil)
-        // The new trees are not in the archive yet, so compare the old ones without the purged entries.
-        var diff = try TreeDiff(left: parent.oldTree, right: old, in: nodes)
+        // Both trees may be older ones: compare them without the purged entries.
+        var diff = try TreeDiff(left: parent.tree, right: old, in: nodes)
         while let next = try diff.next() {
             let left = try next.left.flatMap { try matcher.matches($0) ? nil : $0 }
             let right = try next.right.flatMap { try matcher.matches($0) ? nil : $0 }

@@ -50,6 +50,7 @@ extension Archive {
             try store.requireWritable()
             // An interrupted call may have left some of the replaced snapshots in the catalogue, and others not.
             try Reclaimer(store).tidy()
+            try Purge.requireOneFileEach(store)
             var purge = try Purge(target, isDryRun: false, store, isCancelled, progress)
             try purge.find()
             try purge.remove()
@@ -73,6 +74,10 @@ private struct Purge {
     private var gone: Set<ChunkID> = []
     /// Forgotten records that cannot be brought back any more: their remains are removed, too.
     private var lost: Set<ChunkID> = []
+    /// Records that are already forgotten as purged.
+    private var forgottenBefore: Set<ChunkID> = []
+    /// The records with the text to purge; nil if the target is files.
+    private var written: WrittenRecords?
     private(set) var result: PurgeResult
 
     private static let stillThereLimit = 10
@@ -90,6 +95,14 @@ private struct Purge {
         result = PurgeResult(isDryRun: isDryRun)
     }
 
+    /// Throws if there are files that a purge would leave alone: they may hold the target.
+    static func requireOneFileEach(_ store: ArchiveStore) throws {
+        if try store.catalogue.copiedSegments().isEmpty { return }
+        throw ArchiverError(
+            .damaged, "several files below \(store.layout.segments) have the same segment id; nothing was purged",
+            remedy: "'archiver check' names them: move the ones that are not read out of the archive")
+    }
+
     /// Finds the target and, unless this is a dry run, rewrites the snapshots that have it.
     mutating func find() throws {
         let segments = try store.catalogue.segments()
@@ -101,12 +114,14 @@ private struct Purge {
         }
         try findForgotten()
         try findStates()
+        try findWritten()
         result.replaced = try replaced()
         result.names = rewrite.names.sorted { $0.key < $1.key }.map { (path: $0.key, snapshots: $0.value) }
         // A purge that was killed late leaves nothing listed, but perhaps files.
-        if result.replaced.isEmpty, gone.isEmpty, !UnfinishedPurge(store.layout).exists {
+        if result.replaced.isEmpty, gone.isEmpty, result.records == 0, !UnfinishedPurge(store.layout).exists {
             throw ArchiverError(
-                .noSuchPath, "no snapshot has anything to purge",
+                .noSuchPath,
+                target.isText ? "no label, note, mark or pin has this text" : "no snapshot has anything to purge",
                 remedy: "'archiver find' searches all names of all snapshots, 'archiver grep' the contents")
         }
         try findStillThere()
@@ -128,7 +143,6 @@ private struct Purge {
         var replaced = rewrite.replaced
         if result.isDryRun { return replaced }
         for (old, new) in try UnfinishedPurge(store.layout).replaced() where replaced[old] == nil {
-            let new = rewrite.replaced[new] ?? new
             // The earlier call ended before it forgot this snapshot.
             guard try !store.catalogue.hasSnapshot(old), try store.catalogue.hasSnapshot(new) else { continue }
             replaced[old] = new
@@ -143,6 +157,7 @@ private struct Purge {
         for forgotten in try store.catalogue.forgotten() where try store.catalogue.location(of: forgotten.id) != nil {
             if forgotten.reason == .purged {
                 gone.insert(forgotten.id)
+                forgottenBefore.insert(forgotten.id)
                 continue
             }
             switch try isTouched(forgotten.id, &search) {
@@ -165,7 +180,7 @@ private struct Purge {
                 let root = try store.catalogue.root(path: listed.rootPath, machine: listed.machine)
                 return try root.map(isMeant) ?? true && search.touches(store.snapshot(listed.id))
             case .state(let state):
-                guard case .content = target else { return false }
+                guard concernsStates else { return false }
                 return try search.touches(store.stateRecord(state.id))
             case nil: return false
             }
@@ -176,12 +191,35 @@ private struct Purge {
     }
 
     private mutating func findStates() throws {
-        guard case .content = target else { return }
+        guard concernsStates else { return }
         var search = rewrite.search
-        for id in try store.catalogue.stateIDs() where try search.touches(store.stateRecord(id)) {
+        for id in try store.catalogue.stateIDs() {
+            let state = try store.stateRecord(id)
+            guard try search.touches(state) else { continue }
             gone.insert(id.chunk)
             result.states += 1
+            // Only the label is purged: the state stays.
+            if search.matcher.text != nil, !result.isDryRun {
+                try store.replaceLabel(of: state, id, by: nil)
+                forgottenBefore.insert(id.chunk)
+            }
         }
+    }
+
+    private var concernsStates: Bool {
+        switch target {
+        case .content, .text: true
+        case .paths, .pattern: false
+        }
+    }
+
+    /// Finds the records that a person wrote and that contain the text to purge.
+    private mutating func findWritten() throws {
+        guard target.isText else { return }
+        var records = WrittenRecords(store, rewrite.search.matcher)
+        try records.find()
+        written = records
+        result.records = records.count
     }
 
     private mutating func findStillThere() throws {
@@ -198,18 +236,22 @@ private struct Purge {
 
     /// Forgets the replaced snapshots and every other record with the target, and removes them from all segments.
     mutating func remove() throws {
-        try UnfinishedPurge(store.layout).begin(replacing: result.replaced)
-        var records = RecordRewrite(store, result.replaced)
+        try UnfinishedPurge(store.layout).begin()
         let matcher = rewrite.search.matcher
+        try written?.remove()
+        var records = RecordRewrite(store, result.replaced, gone: written?.gone ?? [], matcher)
         try records.run { operation in
-            guard !operation.path.isRoot, matcher.names(operation.path, isDirectory: true) else { return false }
+            let parts = operation.allParts
+            guard parts.contains(where: { !$0.isRoot && matcher.names($0, isDirectory: true) }) else { return false }
             let root = try store.catalogue.root(path: operation.rootPath, machine: operation.machine)
             return root.map(isMeant) ?? false
         }
-        result.operations = records.gone.count
+        result.operations = records.gone.count - (written?.gone.count ?? 0)
         gone.formUnion(rewrite.replaced.keys.map(\.chunk))
         gone.formUnion(lost)
-        try store.forget(gone, reason: .purged)
+        // A replaced snapshot was forgotten in the commit of its replacement.
+        forgottenBefore.formUnion(rewrite.replaced.keys.map(\.chunk))
+        try store.forget(gone.subtracting(forgottenBefore), reason: .purged)
         gone.formUnion(records.gone)
         try reclaim()
         try removeSalvage()
@@ -227,7 +269,7 @@ private struct Purge {
         var mark = LiveMark(store, progress, isCancelled: isCancelled)
         let reclaimer = try Reclaimer(store, options)
         _ = try reclaimer.run { live in
-            try mark.run(forgottenSince: since, without: gone) { live.insert($0) }
+            try mark.run(protecting: ForgottenSpan(since: since), without: gone) { live.insert($0) }
         }
     }
 

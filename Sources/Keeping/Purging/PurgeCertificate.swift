@@ -15,6 +15,8 @@ struct PurgeCertificate: Encodable {
         var pattern: String?
         var contentSHA256: String?
         var contentBytes: UInt64?
+        /// The text itself is not written down.
+        var textBytes: Int?
     }
 
     private struct Replacement: Encodable {
@@ -35,6 +37,7 @@ struct PurgeCertificate: Encodable {
     private let states: Int
     private let forgotten: Int
     private let operations: Int
+    private let records: Int
     private let segmentsBefore: [String]
     private let segmentsAfter: [String]
     private let bytesBefore: UInt64
@@ -54,11 +57,13 @@ struct PurgeCertificate: Encodable {
         case .content:
             asked.contentSHA256 = digest.map { Hex.string($0.hash) }
             asked.contentBytes = digest?.byteCount
+        case .text(let text): asked.textBytes = text.count
         }
         self.asked = asked
         names = result.names.count
         snapshots = result.replaced.map { Replacement(old: $0.key.hex, new: $0.value.hex) }.sorted { $0.old < $1.old }
         (states, forgotten, operations) = (result.states, result.forgotten, result.operations)
+        records = result.records
         (segmentsBefore, segmentsAfter) = (result.segmentsBefore, result.segmentsAfter)
         (bytesBefore, bytesAfter) = (result.bytesBefore, result.bytesAfter)
         let found = result.verification ?? PurgeResult.Verification()

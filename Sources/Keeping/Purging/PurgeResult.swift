@@ -18,6 +18,8 @@ public struct PurgeResult: Sendable {
     public internal(set) var states = 0
     /// How many forgotten snapshots and states were removed for good.
     public internal(set) var forgotten = 0
+    /// How many labels, notes, marks, runs, reasons of pins and details of gaps with the purged text were removed.
+    public internal(set) var records = 0
     /// How many records of operations on the target alone were removed.
     public internal(set) var operations = 0
     /// The paths of the segments in the archive, before.

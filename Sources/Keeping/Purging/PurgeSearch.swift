@@ -27,14 +27,16 @@ struct PurgeSearch {
 
     /// Returns the entries of a tree to purge, in walk order.
     mutating func entries(in tree: ChunkID) throws -> [Entry] {
+        if matcher.text != nil { return [] }
         guard try isTouched(tree, level: nil) else { return [] }
         var found: [Entry] = []
         try collect(tree, level: nil, into: &found)
         return found
     }
 
-    /// Whether a snapshot names anything to purge, in its tree or in its own lists.
+    /// Whether a snapshot names anything to purge, in its tree, its own lists or its own label.
     mutating func touches(_ snapshot: Snapshot) throws -> Bool {
+        if matcher.text != nil { return matcher.isIn(snapshot.label) }
         let isNamed =
             try snapshot.changedPaths.contains { try names($0.path, inListOf: snapshot.tree) }
             || snapshot.problems.contains { try names($0.path, inListOf: snapshot.tree) }
@@ -52,7 +54,10 @@ struct PurgeSearch {
     }
 
     /// Whether a saved state belongs to the target.
-    mutating func touches(_ state: StateRecord) throws -> Bool { try matcher.matches(state.content) }
+    mutating func touches(_ state: StateRecord) throws -> Bool {
+        if matcher.text != nil { return matcher.isIn(state.label) }
+        return try matcher.matches(state.content)
+    }
 
     private mutating func isTouched(_ id: ChunkID, level: Int?) throws -> Bool {
         if let known = visited[id] { return known }

@@ -18,12 +18,21 @@ public enum PurgeTarget: Sendable, Hashable {
     case pattern([UInt8], of: ArchivedRoot)
     /// All files with exactly the bytes of this one, in all roots and under all names, and such saved states.
     case content(of: FilePath)
+    /// Everything that people wrote about snapshots and that contains this text: notes, labels, names of marks and
+    /// runs, reasons of pins, in all roots. Files that contain it stay.
+    case text([UInt8])
+
+    /// Whether the target is what people wrote, and not files.
+    var isText: Bool {
+        if case .text = self { return true }
+        return false
+    }
 
     /// The root to purge from; nil for all.
     var root: ArchivedRoot? {
         switch self {
         case .paths(_, let root), .pattern(_, let root): root
-        case .content: nil
+        case .content, .text: nil
         }
     }
 }
@@ -34,6 +43,7 @@ struct PurgeMatcher {
         case paths([RelativePath])
         case pattern(NamePattern)
         case content(ContentDigest)
+        case text([UInt8])
     }
 
     private let store: ArchiveStore
@@ -63,6 +73,9 @@ struct PurgeMatcher {
             rule = .pattern(pattern)
         case .content(let file):
             rule = .content(try ContentDigest(of: file))
+        case .text(let bytes):
+            if bytes.isEmpty { throw ArchiverError(.unsuitableSettings, "the text to purge is empty") }
+            rule = .text(bytes)
         }
     }
 
@@ -72,11 +85,24 @@ struct PurgeMatcher {
         return nil
     }
 
+    /// The text to purge; nil if the target is files.
+    var text: [UInt8]? {
+        if case .text(let bytes) = rule { return bytes }
+        return nil
+    }
+
+    /// Whether a text that a person wrote contains the one to purge.
+    func isIn(_ written: String?) -> Bool {
+        guard let text, let written else { return false }
+        return Array(written.utf8).firstRange(of: text) != nil
+    }
+
     mutating func matches(_ entry: Entry) throws -> Bool {
         if entry.path.isRoot { return false }
         switch rule {
         case .paths, .pattern: return names(entry.path, isDirectory: entry.kind == .directory)
         case .content(let digest): return try entry.kind == .file && matches(entry.content, digest)
+        case .text: return false
         }
     }
 
@@ -97,7 +123,7 @@ struct PurgeMatcher {
     /// Whether the target names `path` or a directory above it.
     func names(_ path: RelativePath, isDirectory: Bool) -> Bool {
         switch rule {
-        case .content: return false
+        case .content, .text: return false
         case .paths(let paths): return paths.contains { $0.contains(path) }
         case .pattern(let pattern):
             var (place, isDirectory): (RelativePath?, Bool) = (path, isDirectory)

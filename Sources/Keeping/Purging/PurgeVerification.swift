@@ -26,15 +26,18 @@ struct PurgeVerification {
     /// - Parameters:
     ///   - gone: records that must not be there.
     ///   - nodes: nodes that must not be there.
-    ///   - contents: chunks of contents that must not be there unless something else has the same bytes.
+    ///   - contents: contents that must not be there unless something else has the same bytes, which is then reported.
     ///   - found: the result to add to.
     mutating func run(
-        gone: Set<ChunkID>, nodes: [ChunkID], contents: Set<ChunkID>, _ found: inout PurgeResult.Verification
+        gone: Set<ChunkID>, nodes: [ChunkID], contents: PurgedContents, _ found: inout PurgeResult.Verification
     ) throws {
         var live = ChunkSet()
         var mark = LiveMark(store, progress)
-        try mark.run(forgottenSince: Timestamp(seconds: .min)) { live.insert($0) }
-        let unwanted = gone.union(nodes).union(contents.filter { !live.contains($0) })
+        try mark.run(protecting: ForgottenSpan(since: Timestamp(seconds: .min))) { live.insert($0) }
+        let unwanted = gone.union(nodes).union(contents.chunks.filter { !live.contains($0) })
+        for finding in store.findings where finding.kind == .unread || finding.kind == .stranger {
+            add("\(finding.message): its contents are unknown", &found)
+        }
         for segment in try store.catalogue.segments() {
             do { try visit(segment, unwanted, &found) } catch let error as StorageError {
                 guard error.code == .damaged || error.code == .newerFormat else { throw error }
@@ -42,6 +45,8 @@ struct PurgeVerification {
             }
         }
         try visitSnapshots(&found)
+        var others = SharedBytes(contents, text: search.matcher.text, in: store)
+        try others.find { add($0, &found) }
     }
 
     private func visit(
@@ -63,6 +68,9 @@ struct PurgeVerification {
                     add("chunk \(chunk.id.hex.prefix(8)) is still in \(file.path)", &found)
                 }
                 let bytes = try store.read(chunk.id, at: place)
+                if chunk.kind.isRecord, let text = search.matcher.text, bytes.firstRange(of: text) != nil {
+                    add("a record in \(file.path) has the text", &found)
+                }
                 guard let digest = search.matcher.content, digest.isIn(bytes) else { continue }
                 add("the bytes are inside other data, in chunk \(chunk.id.hex.prefix(8)) of \(file.path)", &found)
             }

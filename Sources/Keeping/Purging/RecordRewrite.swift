@@ -1,4 +1,4 @@
-// Moves operations, notes and pins from replaced snapshots to their replacements.
+// Moves operations, notes, pins and lifetimes from replaced snapshots to their replacements.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -9,11 +9,17 @@ struct RecordRewrite {
     private let store: ArchiveStore
     private let replaced: [SnapshotID: SnapshotID]
     /// The records to remove.
-    private(set) var gone: Set<ChunkID> = []
+    private(set) var gone: Set<ChunkID>
+    private let matcher: PurgeMatcher
 
-    init(_ store: ArchiveStore, _ replaced: [SnapshotID: SnapshotID]) {
+    /// - Parameter gone: records that were found to be removed.
+    init(
+        _ store: ArchiveStore, _ replaced: [SnapshotID: SnapshotID], gone: Set<ChunkID>, _ matcher: PurgeMatcher
+    ) {
         self.store = store
         self.replaced = replaced
+        self.gone = gone
+        self.matcher = matcher
     }
 
     /// Rewrites the records.
@@ -21,6 +27,7 @@ struct RecordRewrite {
     /// - Parameter isPurged: whether an operation concerns nothing but the purge's target.
     mutating func run(isPurged: (OperationRecord) throws -> Bool) throws {
         try rewritePins()
+        try rewriteLifetimes()
         try rewriteNotes()
         try rewriteOperations(isPurged)
     }
@@ -33,8 +40,14 @@ struct RecordRewrite {
         }
     }
 
+    private func rewriteLifetimes() throws {
+        var lifetimes: [SnapshotID: UInt64] = [:]
+        for (old, new) in replaced { lifetimes[new] = try store.catalogue.recordedLifetime(old) }
+        try store.enter(lifetimes: lifetimes)
+    }
+
     private mutating func rewriteNotes() throws {
-        for note in try store.catalogue.notes() {
+        for note in try store.catalogue.notes() where !gone.contains(note.id) {
             guard let old = note.record.snapshot, let new = replaced[old] else { continue }
             // The record has the root's path of that time, the catalogue has the present one.
             let record = try store.record(note.id, as: NoteRecord.self)
@@ -58,7 +71,9 @@ struct RecordRewrite {
             let new = OperationRecord(
                 rootPath: old.rootPath, host: old.host, kind: old.kind, time: old.time,
                 before: old.before.map { replaced[$0] ?? $0 }, snapshot: old.snapshot.map { replaced[$0] ?? $0 },
-                path: old.path, target: old.target.map { moved[$0] ?? $0 }, machine: old.machine, name: old.name)
+                path: old.path, target: old.target.map { moved[$0] ?? $0 }, machine: old.machine,
+                name: matcher.isIn(old.name) ? nil : old.name, parts: old.parts, failed: old.failed,
+                leavesRepositories: old.leavesRepositories)
             if new == old { continue }
             moved[operation.id] = try store.enter(new)
             gone.insert(operation.id.chunk)

@@ -16,19 +16,24 @@ struct UnfinishedPurge {
 
     private var path: FilePath { file.path }
 
-    init(_ layout: ArchiveLayout) { file = layout.certificates.appending("unfinished") }
+    /// Bytes of a line: two ids in hex digits, a space and a line feed.
+    private static let lineBytes = 4 * UInt64(ChunkID.byteCount) + 2
+
+    init(_ layout: ArchiveLayout) { file = layout.unfinishedPurge }
 
     /// Whether there is one.
     var exists: Bool { (try? file.status) != nil }
 
-    /// Returns the replacement of each snapshot; empty if there is no unfinished purge.
+    /// Returns the last replacement of each snapshot; empty if there is no unfinished purge.
     ///
     /// - Throws: `StorageError` with the code `damaged` if the file is malformed.
     func replaced() throws -> [SnapshotID: SnapshotID] {
         guard exists else { return [:] }
         var replaced: [SnapshotID: SnapshotID] = [:]
         let text = try file.open(O_RDONLY).readToEnd(limit: UnfinishedPurge.byteLimit, path: path)
-        for line in text.split(separator: UInt8(ascii: "\n")) {
+        // A line without an end was being written when the purge was killed; its snapshot does not exist yet.
+        let whole = text.lastIndex(of: UInt8(ascii: "\n")).map { text[..<$0] } ?? []
+        for line in whole.split(separator: UInt8(ascii: "\n")) {
             let ids = line.split(separator: UInt8(ascii: " ")).map { ChunkID(hex: String(decoding: $0, as: UTF8.self)) }
             guard ids.count == 2, let old = ids[0], let new = ids[1] else {
                 throw StorageError(
@@ -37,13 +42,30 @@ struct UnfinishedPurge {
             }
             replaced[SnapshotID(old)] = SnapshotID(new)
         }
-        return replaced
+        return replaced.mapValues { UnfinishedPurge.last($0, replaced) }
     }
 
-    /// Writes the mark, durably.
-    func begin(replacing replaced: [SnapshotID: SnapshotID]) throws(FileError) {
-        let lines = replaced.map { "\($0.key.hex) \($0.value.hex)\n" }.sorted()
-        try DurableFile.replace(file, contents: Array(lines.joined().utf8))
+    /// The last replacement of a snapshot: a second purge may have replaced the first one's.
+    private static func last(_ first: SnapshotID, _ replaced: [SnapshotID: SnapshotID]) -> SnapshotID {
+        var (last, seen): (SnapshotID, Set<SnapshotID>) = (first, [first])
+        while let next = replaced[last], seen.insert(next).inserted { last = next }
+        return last
+    }
+
+    /// Writes the mark, durably, unless there is one.
+    func begin() throws(FileError) {
+        if exists { return }
+        try DurableFile.replace(file, contents: [])
+    }
+
+    /// Adds a replacement to the mark, durably, before the new snapshot is stored.
+    func add(_ old: SnapshotID, replacedBy new: SnapshotID) throws(FileError) {
+        try begin()
+        let file = try file.open(O_RDWR)
+        // A line that a killed purge did not finish is overwritten.
+        let end = try FileStatus.read(file).size / UnfinishedPurge.lineBytes * UnfinishedPurge.lineBytes
+        try file.write(Array("\(old.hex) \(new.hex)\n".utf8), at: UInt64(end), path: path)
+        try file.synchronizeData(path: path)
     }
 
     /// Removes the mark, durably.

@@ -31,7 +31,7 @@ extension Archive {
             try survey.visitStates()
             var kept = ChunkSet()
             var mark = LiveMark(store)
-            try mark.run(forgottenSince: Timestamp(seconds: .max), without: going) { kept.insert($0) }
+            try mark.run(protecting: ForgottenSpan(since: Timestamp(seconds: .max)), without: going) { kept.insert($0) }
             let shares = try ChunkShares(store, of: survey.uses, owners: survey.owners.count, kept: kept)
             let items = zip(survey.owners, zip(shares.bytes, survey.versions)).map { owner, figures in
                 ArchiveUsage.Item(owner: owner, ownBytes: figures.0, versions: figures.1)

@@ -89,7 +89,7 @@ extension OperationRecord {
 
     /// "figures as of 3fa9c2d1" for a restore, "figures" for an undo or a redo.
     private var subject: String {
-        let part = path.isRoot ? "everything" : "\(path)"
+        let part = parts.isEmpty ? path.isRoot ? "everything" : "\(path)" : "\(parts.count) paths"
         guard kind == .restore, let snapshot else { return part }
         return "\(part) as of \(snapshot.short)"
     }

@@ -1,6 +1,7 @@
 // The rows of the tree as a flat list: the open directories of a snapshot, the changes between two moments, or the
 // deleted entries. It does not depend on the page.
 
+import { counted } from "./amounts.js";
 import { pathQuery } from "./names.js";
 
 const most = 5000;
@@ -10,13 +11,14 @@ export class Folders {
   #api;
   open = new Set();
   #pages = new Map();
+  #deletedPages = 1;
   #moment = "";
 
   constructor(api) {
     this.#api = api;
   }
 
-  /** Returns all entries at B in open directories: rows of {item, level, isOpen} or {more, level}. */
+  /** Returns all entries at B in open directories: rows of {item, level, isOpen} or {more, words, level}. */
   async all(b, a, signal) {
     this.#pages = this.#moment === b + a ? this.#pages : new Map();
     this.#moment = b + a;
@@ -40,11 +42,7 @@ export class Folders {
       cursor = answer.cursor;
       if (!cursor) return;
     }
-    rows.push({ more: folder, level });
-  }
-
-  showMore(folder) {
-    this.#pages.set(key(folder), (this.#pages.get(key(folder)) ?? 1) + 1);
+    rows.push({ more: () => this.#pages.set(key(folder), pages + 1), words: "Show more…", level });
   }
 
   toggle(item) {
@@ -69,21 +67,23 @@ export class Folders {
     return { rows, counts: answer.counts, isTruncated: answer.isTruncated };
   }
 
-  /** Returns all deleted entries, each with its last snapshot; `hear` receives the rows as they are found. */
-  async deleted(root, hear, signal) {
+  /** Returns the deleted entries, the latest deletion first, each with the last snapshot that has it. */
+  async deleted(root, signal) {
     const rows = [];
-    const stop = new AbortController();
-    signal.addEventListener("abort", () => stop.abort());
-    await this.#api.lines("search", { root, q: "", kind: "names" }, (found) => {
-      if (found.end) return;
-      if (!found.isDeleted) return;
-      rows.push({ level: 1, isFlat: true, item: { ...found, change: "removed" }, last: found.last });
-      if (rows.length % 100 === 0) hear(rows);
-      if (rows.length >= most) stop.abort();
-    }, stop.signal).catch((error) => {
-      if (rows.length < most) throw error;
-    });
-    rows.sort((one, other) => other.last.time - one.last.time);
+    let answer = { cursor: null };
+    for (let page = 0; page < this.#deletedPages; page += 1) {
+      answer = await this.#api.get("deleted", { root, cursor: answer.cursor }, { signal });
+      for (const { lastIn, deletedIn, ...item } of answer.deleted) {
+        rows.push({ level: 1, isFlat: true, item: { ...item, change: "removed" }, lastIn, deletedIn });
+      }
+      if (!answer.cursor) break;
+    }
+    if (answer.cursor) {
+      rows.push({ more: () => (this.#deletedPages += 1), words: `${rows.length} of ${answer.count}: show more…`, level: 1 });
+    }
+    if (answer.damagedSnapshots) {
+      rows.push({ level: 1, note: `${counted(answer.damagedSnapshots, "snapshot")} cannot be read: more may have been deleted.` });
+    }
     return rows;
   }
 }

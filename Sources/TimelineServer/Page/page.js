@@ -107,9 +107,9 @@ export class Page {
       "From then on, every change of the directory is captured and appears here."));
   }
 
-  /** Selects an entry; a deleted one is shown at its last moment. */
-  select(item, last = null) {
-    if (item && last) return this.openAt({ ...item, change: undefined }, last, null);
+  /** Selects an entry; a deleted one is shown in the last snapshot that has it. */
+  select(item, lastIn = null) {
+    if (item && lastIn) return this.openAt({ ...item, change: undefined }, lastIn, null);
     this.position.go({ item });
     // The focused view may be hidden now.
     if (!item && byId("detail").contains(document.activeElement)) this.tree.focus();
@@ -119,9 +119,8 @@ export class Page {
     this.position.go({ item: change, view: change.kind === "file" ? "diff" : this.position.view });
   }
 
-  /** Opens a search result: an entry at a moment (null: the latest one), and a line to scroll to. */
-  openAt(item, snapshot, find) {
-    const b = snapshot ?? this.latest;
+  /** Opens an entry in a snapshot that has it, and a line to scroll to. */
+  openAt(item, b, find) {
     this.position.go({ item, b, pinnedA: null, isFollowing: b.id === this.latest?.id, view: "preview", find });
     this.timeline.show(b.time);
   }
@@ -208,6 +207,7 @@ export class Page {
   async changed() {
     this.walk.forget();
     this.operations.load();
+    this.tree.reloadDeleted();
     this.#redrawSoon(false);
     const latest = await this.walk.latest().catch(() => null);
     if (latest) this.arrived(latest);
@@ -223,6 +223,7 @@ export class Page {
     this.latest = snapshot;
     this.walk.forget();
     this.#redrawSoon(isFirst);
+    if (snapshot.added || snapshot.removed) this.tree.reloadDeleted();
     if (this.position.isFollowing) return this.goTo(snapshot);
     this.#unseen += 1;
     this.#showNew();

@@ -91,6 +91,8 @@ export class Restore {
       element("p", { class: "summary", id: "plan-summary", text: plan.nothingToDo
         ? "Nothing to do: the directory is already like this."
         : `${number(written)} written, ${number(removed)} removed, ${bytes(size)}. Nothing is changed before Apply. The present state is captured first, so that Undo can restore it.` }),
+      plan.excluded ? element("p", { class: "facts", text: `${counted(plan.excluded, "path")} excluded from snapshots, left alone.` }) : "",
+      ...plan.remarks.map((remark) => element("p", { class: "facts", text: remark })),
       plan.actions.length ? element("ul", { class: "plan-list", tabindex: "0", "aria-label": "Plan" }, ...plan.actions.map(action)) : "",
       plan.isTruncated ? element("p", { class: "facts", text: `The first ${plan.actions.length} are shown.` }) : "",
       element("p", {}, element("span", { class: "muted", text: "The same on a command line: " }), element("code", { class: "wrap", text: plan.command })),
@@ -112,7 +114,7 @@ export class Restore {
       this.#page.tree.clearChosen();
       this.#page.operations.remember("undo", done);
       this.#page.changed();
-      const text = `${title.replace(/^Restore/, "Restored")}: ${number(done.written)} written, ${number(done.removed)} removed.`;
+      const text = `${title.replace(/^Restore/, "Restored")}: ${number(done.written)} written, ${number(done.removed)} removed${done.excluded ? `, ${number(done.excluded)} excluded left alone` : ""}.`;
       say(text, ...(done.operation ? [["Undo", () => this.#page.operations.undo(), { id: "message-undo" }]] : []));
       if (done.problems.length) showProblems(done.problems);
     } catch (error) {

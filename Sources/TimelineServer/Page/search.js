@@ -1,12 +1,14 @@
 // Search in all versions: names and lines, shown as they are found. A result opens its moment.
 
-import { button, byId, element, settled } from "./elements.js";
+import { button, byId, element, pause, settled } from "./elements.js";
 import { isAborted } from "./api.js";
 import { bytes, counted } from "./amounts.js";
 import { brief } from "./dates.js";
 import { escapedLine, folderOf, nameElement, nameOf } from "./names.js";
 
 const most = 60;
+/** How long typing must pause before names and lines are searched, in milliseconds. */
+const pauses = { names: 250, lines: 1000 };
 
 export class Search {
   #page;
@@ -16,10 +18,17 @@ export class Search {
 
   constructor(page) {
     this.#page = page;
-    this.#input.addEventListener("input", settled(250, () => this.run()));
+    const searchSoon = settled(pauses.names, () => this.run());
+    this.#input.addEventListener("input", () => {
+      this.cancel();
+      searchSoon();
+    });
     this.#input.addEventListener("focus", () => this.#input.value.trim() && this.#open(true));
     this.#input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.run();
+      if (event.key === "Enter") {
+        searchSoon.cancel();
+        this.run(0);
+      }
       if (event.key === "ArrowDown") this.#focus(0);
     });
     this.#panel.addEventListener("keydown", (event) => {
@@ -66,7 +75,8 @@ export class Search {
     else this.#buttons()[index]?.focus();
   }
 
-  async run() {
+  /** `pauseBeforeLines`: in milliseconds; lines of all versions take long to search, so not at every letter. */
+  async run(pauseBeforeLines = pauses.lines) {
     const words = this.#input.value.trim();
     this.cancel();
     if (!words || !this.#page.position.root) return this.#open(false);
@@ -78,6 +88,10 @@ export class Search {
     this.#panel.setAttribute("aria-busy", "true");
     this.#open(true);
     await this.#find("names", words, names, signal, (found) => this.#name(found));
+    if (!signal.aborted && pauseBeforeLines) {
+      lines.count.textContent = "Enter searches them";
+      await pause(pauseBeforeLines);
+    }
     if (!signal.aborted) await this.#find("content", words, lines, signal, (found) => this.#line(found, words));
     if (!signal.aborted) this.#panel.setAttribute("aria-busy", "false");
   }
@@ -99,6 +113,7 @@ export class Search {
         if (found.end) {
           if (found.error) end(found.error.message);
           else end(count ? counted(count, "result") + (found.isTruncated ? ", and more" : "") : "nothing found");
+          if (found.damaged) end(`${group.count.textContent}; ${counted(found.damaged, kind === "names" ? "snapshot" : "file")} cannot be read`);
           return;
         }
         count += 1;
@@ -115,17 +130,17 @@ export class Search {
   }
 
   #name(found) {
-    const when = found.isDeleted ? `deleted, last there ${brief(found.last.time)}` : "still there";
+    const when = found.deletedIn ? `deleted ${brief(found.deletedIn.time)}` : "still there";
     const sizes = found.kind === "file" ? bytes(found.size) + ", " : "";
-    const result = button("", () => this.#go(found, found.isDeleted ? found.last : null, null), { class: "result" });
+    const result = button("", () => this.#go(found, null), { class: "result" });
     result.append(
       element("span", { class: "where" }, nameElement(nameOf(found.path)), nameElement(folderOf(found.path), "folder")),
-      element("span", { class: found.isDeleted ? "when removed" : "when", text: `${sizes}${counted(found.versions, "version")}, ${when}` }));
+      element("span", { class: found.deletedIn ? "when removed" : "when", text: `${sizes}${counted(found.versions, "version")}, ${when}` }));
     return result;
   }
 
   #line(found, words) {
-    const result = button("", () => this.#go(found, found.last, found.text), { class: "result" });
+    const result = button("", () => this.#go(found, found.text), { class: "result" });
     const place = found.text.toLowerCase().indexOf(words.toLowerCase());
     const text = element("span", { class: "text" });
     // Show only the part of a long line around the match.
@@ -139,14 +154,14 @@ export class Search {
     const since = `since ${brief(found.first.time)}`;
     result.append(text,
       element("span", { class: "where" }, nameElement(nameOf(found.path)), nameElement(folderOf(found.path), "folder")),
-      element("span", { class: found.last ? "when removed" : "when", text: found.last
-        ? `${since}, deleted after ${brief(found.last.time)}` : `${since}, still there` }));
+      element("span", { class: found.goneIn ? "when removed" : "when", text: found.goneIn
+        ? `${since}, gone ${brief(found.goneIn.time)}` : `${since}, still there` }));
     return result;
   }
 
-  #go(found, snapshot, text) {
+  #go(found, text) {
     this.#open(false);
     const item = { path: found.path, pathBytes: found.pathBytes, kind: found.kind ?? "file" };
-    this.#page.openAt(item, snapshot, text);
+    this.#page.openAt(item, found.lastIn, text);
   }
 }

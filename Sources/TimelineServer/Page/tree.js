@@ -2,7 +2,7 @@
 // restore. Left and right are left to the page: they move through time.
 
 import { byId, element, settled } from "./elements.js";
-import { bytes, marks } from "./amounts.js";
+import { bytes, counted, marks } from "./amounts.js";
 import { brief } from "./dates.js";
 import { Folders } from "./folders.js";
 import { escaped, folderOf, nameElement, nameOf, samePlace } from "./names.js";
@@ -10,6 +10,11 @@ import { Rows } from "./rows.js";
 import { isAborted } from "./api.js";
 
 const words = { added: "added", changed: "changed", removed: "removed" };
+const emptyTexts = {
+  all: "This directory is empty at B.",
+  changed: "No file differs between A and B.",
+  deleted: "No deleted files: everything that was captured is still there.",
+};
 
 export class Tree extends EventTarget {
   filter = "all";
@@ -17,6 +22,8 @@ export class Tree extends EventTarget {
   #page;
   #folders;
   #rows = [];
+  /** The moments that the rows belong to. */
+  #moments = "";
   #list;
   #request = null;
   #box = byId("tree");
@@ -60,9 +67,12 @@ export class Tree extends EventTarget {
   #reset() {
     this.#folders = new Folders(this.#page.api);
     this.chosen.clear();
-    this.#show([]);
+    this.#clear();
     this.dispatchEvent(new Event("choose"));
   }
+
+  /** Reloads the deleted entries if they are shown: one may have been restored, or another one deleted. */
+  reloadDeleted = settled(200, () => this.filter === "deleted" && this.reload());
 
   #reloadSoon = settled(40, (isOther) => this.reload(isOther || this.filter !== "deleted"));
 
@@ -72,7 +82,7 @@ export class Tree extends EventTarget {
     this.#request?.abort();
     if (!position.b) {
       byId("changed-count").textContent = "";
-      return this.#show([]);
+      return this.#clear();
     }
     const { signal } = (this.#request = new AbortController());
     const a = position.aID;
@@ -87,8 +97,9 @@ export class Tree extends EventTarget {
         this.#show(isTruncated ? [...rows, { level: 1, note: "There are more changes than shown." }] : rows);
       }
       if (this.filter === "deleted") {
-        this.#show(await this.#folders.deleted(position.root, (rows) => this.#show(rows), signal));
+        this.#show(await this.#folders.deleted(position.root, signal));
       }
+      this.#moments = `${b} ${a}`;
       this.#follow();
     } catch (error) {
       if (!isAborted(error)) this.#show([{ level: 1, note: error.message }]);
@@ -103,22 +114,22 @@ export class Tree extends EventTarget {
     byId("changed-count").textContent = counts ? String(counts.added + counts.changed + counts.removed) : "";
   }
 
+  /** Shows the rows of a complete answer: if there are none, the text says so. */
   #show(rows) {
+    this.#fill(rows, rows.length ? "" : emptyTexts[this.filter]);
+  }
+
+  /** Shows nothing, as nothing is known yet. */
+  #clear() {
+    this.#fill([], "");
+  }
+
+  #fill(rows, text) {
     this.#rows = rows;
     this.#list.update(rows.length, this.#indexOfItem());
-    const text = rows.length ? "" : this.#emptyText();
     byId("tree-empty").textContent = text;
     byId("tree-empty").hidden = !text;
     this.#box.hidden = !rows.length;
-  }
-
-  #emptyText() {
-    if (!this.#page.position.b) return "";
-    return {
-      all: "This directory is empty at B.",
-      changed: "No file differs between A and B.",
-      deleted: "No deleted files: everything that was captured is still there.",
-    }[this.filter];
   }
 
   #indexOfItem() {
@@ -138,7 +149,9 @@ export class Tree extends EventTarget {
     const index = this.#indexOfItem();
     this.#list.update(this.#rows.length, index);
     this.#list.reveal(index);
-    if (index >= 0 && this.filter !== "deleted") {
+    // Until the rows of another moment are loaded, the old ones say nothing about the item.
+    const isCurrent = this.#moments === `${this.#page.position.b?.id} ${this.#page.position.aID}`;
+    if (index >= 0 && this.filter !== "deleted" && isCurrent) {
       const found = this.#rows[index].item;
       if (found.change !== item.change || found.content !== item.content) this.#page.position.go({ item: found });
     }
@@ -148,7 +161,7 @@ export class Tree extends EventTarget {
     const row = this.#rows[index];
     if (!row) return;
     if (row.more) {
-      this.#folders.showMore(row.more);
+      row.more();
       return this.reload();
     }
     if (!row.item) return;
@@ -157,7 +170,7 @@ export class Tree extends EventTarget {
       this.#folders.toggle(row.item);
       this.reload();
     }
-    this.#page.select(row.item, row.last);
+    this.#page.select(row.item, row.lastIn);
   }
 
   #key(event, index) {
@@ -171,8 +184,8 @@ export class Tree extends EventTarget {
     return true;
   }
 
-  #choose({ item, last }) {
-    if (this.#page.api.isReadOnly || last) return;
+  #choose({ item, lastIn }) {
+    if (this.#page.api.isReadOnly || lastIn) return;
     const key = item.pathBytes ?? item.path;
     if (!this.chosen.delete(key)) this.chosen.set(key, item);
     this.#list.update(this.#rows.length);
@@ -186,34 +199,35 @@ export class Tree extends EventTarget {
   }
 
   #render(index) {
-    const { item, level, isOpen, isFlat, more, note, last } = this.#rows[index];
+    const { item, level, isOpen, isFlat, words: text, note, lastIn, deletedIn } = this.#rows[index];
     const row = element("div", { role: "treeitem", class: "row", "aria-level": level, "aria-selected": "false" });
     row.style.setProperty("--level", String(level - 1));
     if (!item) {
       row.classList.add("more");
-      row.append(more ? "Show more…" : note);
+      row.append(text ?? note);
       return row;
     }
     const isFolder = item.kind === "directory";
     row.setAttribute("aria-selected", String(index === this.#list?.active));
     if (isFolder && !isFlat) row.setAttribute("aria-expanded", String(isOpen));
-    if (item.change && !last) row.classList.add(item.change);
+    if (item.change && !lastIn) row.classList.add(item.change);
     const folder = isFlat ? folderOf(item.path) : "";
     const isChosen = this.chosen.has(item.pathBytes ?? item.path);
-    const canChoose = !this.#page.api.isReadOnly && !last;
+    const canChoose = !this.#page.api.isReadOnly && !lastIn;
     if (canChoose) row.setAttribute("aria-checked", String(isChosen));
     row.setAttribute("aria-label", [
       escaped(nameOf(item.path)), folder && "in " + escaped(folder), isFolder ? "directory" : "",
-      last ? "last there " + brief(last.time) : words[item.change] ?? "",
+      lastIn ? "deleted " + brief(deletedIn.time) : words[item.change] ?? "",
+      item.contained ? `with ${counted(item.contained, "entry", "entries")}` : "",
     ].filter(Boolean).join(", "));
     row.append(
       canChoose ? element("span", { class: "check" + (isChosen ? " on" : ""), title: "Choose for a restore (Space)" }) : "",
       element("span", { class: "twist" + (isFolder && !isFlat ? (isOpen ? " open" : " closed") : "") }),
-      this.#page.smallPictures.of(last?.id ?? this.#holder(item), item),
+      this.#page.smallPictures.of(lastIn?.id ?? this.#holder(item), item),
       nameElement(nameOf(item.path) + (isFolder ? "/" : "")),
       folder ? nameElement(folder, "folder") : element("span", { class: "fill" }),
-      element("span", { class: "size", text: last ? brief(last.time) : isFolder ? "" : bytes(item.size) }),
-      element("span", { class: "mark", text: last ? "" : marks[item.change] ?? "", title: words[item.change] ?? "" }));
+      element("span", { class: "size", text: lastIn ? brief(deletedIn.time) : isFolder ? "" : bytes(item.size) }),
+      element("span", { class: "mark", text: lastIn ? "" : marks[item.change] ?? "", title: words[item.change] ?? "" }));
     return row;
   }
 }

@@ -30,7 +30,7 @@ struct ContentRoutes {
 
     private func content(_ id: String, _ query: Query, _ request: Request) async throws -> Response {
         let path = try query.path()
-        let entry = try await Blocking.run { try context.entry(path, in: context.snapshot(id)) }
+        let entry = try await context.run { try context.entry(path, in: context.snapshot(id)) }
         guard entry.kind == .file, let name = ContentName.of(entry) else { throw Refusal.bad("not a file: '\(path)'") }
         let tag = "\"\(name)\""
         var headers: HTTPFields = [
@@ -57,11 +57,11 @@ struct ContentRoutes {
     }
 
     private func body(of entry: Entry, _ range: Range<UInt64>) -> ResponseBody {
-        ResponseBody(contentLength: Int(range.count)) { [archive = context.archive] writer in
+        ResponseBody(contentLength: Int(range.count)) { [context] writer in
             var place = range.lowerBound
             while place < range.upperBound {
                 let piece = place..<min(place + ContentRoutes.pieceBytes, range.upperBound)
-                let bytes = try await Blocking.run { try archive.read(entry, range: piece) }
+                let bytes = try await context.run { try context.archive.read(entry, range: piece) }
                 guard UInt64(bytes.count) == UInt64(piece.count) else {
                     throw Refusal.notFound("'\(entry.path)' ends early")
                 }
@@ -74,7 +74,7 @@ struct ContentRoutes {
 
     private func tar(_ id: String, _ query: Query) async throws -> Response {
         let path = try query.path()
-        let (snapshot, top) = try await Blocking.run {
+        let (snapshot, top) = try await context.run {
             let snapshot = try context.snapshot(id)
             return (snapshot, try context.entry(path, in: snapshot))
         }
@@ -84,12 +84,11 @@ struct ContentRoutes {
             .contentDisposition: Disposition.attachment(named: Array("\(name).tar".utf8)),
             .contentSecurityPolicy: "sandbox; default-src 'none'",
         ]
-        let archive = context.archive
         return Response(
             status: .ok, headers: headers,
-            body: ResponseBody { writer in
-                let pieces = TarPieces(archive, snapshot, top)
-                while let bytes = try await Blocking.run({ try pieces.next() }) {
+            body: ResponseBody { [context] writer in
+                let pieces = TarPieces(context.archive, snapshot, top)
+                while let bytes = try await context.run({ try pieces.next() }) {
                     try await writer.write(ByteBuffer(bytes: bytes))
                 }
                 try await writer.finish(nil)

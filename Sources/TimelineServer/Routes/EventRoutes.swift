@@ -23,22 +23,28 @@ struct EventRoutes {
             return Response(
                 status: .ok, headers: [.contentType: "text/event-stream; charset=utf-8"],
                 body: ResponseBody { writer in
-                    var news = try await Blocking.run { try News(context, since: last) }
-                    var turn = 0
-                    while !Task.isCancelled {
-                        let isQuiet = turn % EventRoutes.quietTurns == 0
-                        let (next, text) = try await Blocking.run { [news] in
-                            var news = news
-                            let text = try news.take(withStatus: isQuiet)
-                            return (news, text)
+                    // A closed connection cancels the wait for the next poll.
+                    try await request.body.consumeWithCancellationOnInboundClose { _ in
+                        var news = try await context.run { try News(context, since: last) }
+                        var turn = 0
+                        while true {
+                            let text: String
+                            (news, text) = try await EventRoutes.poll(news, turn, context)
+                            if !text.isEmpty { try await writer.write(ByteBuffer(string: text)) }
+                            turn += 1
+                            try await Task.sleep(for: EventRoutes.interval)
                         }
-                        news = next
-                        if !text.isEmpty { try await writer.write(ByteBuffer(string: text)) }
-                        turn += 1
-                        try await Task.sleep(for: EventRoutes.interval)
                     }
                     try await writer.finish(nil)
                 })
+        }
+    }
+
+    private static func poll(_ news: News, _ turn: Int, _ context: ServerContext) async throws -> (News, String) {
+        try await context.run {
+            var news = news
+            let text = try news.take(withStatus: turn % quietTurns == 0)
+            return (news, text)
         }
     }
 }

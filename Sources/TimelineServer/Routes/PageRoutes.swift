@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import NIOCore
 
 struct PageRoutes {
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: some RouterMethods<BasicRequestContext>) {
         router.get("/") { _, _ in try PageRoutes.file("index.html") }
         router.get("/:file") { _, route in try PageRoutes.file(route.parameters.require("file")) }
     }

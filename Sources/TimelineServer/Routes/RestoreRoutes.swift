@@ -78,6 +78,9 @@ struct RestoreRoutes {
         let plan: String
         let actions: [Action]
         let counts: Counts
+        /// How many paths are left alone because they are excluded from snapshots.
+        let excluded: Int
+        let remarks: [String]
         let isTruncated: Bool
         let nothingToDo: Bool
         let command: String
@@ -97,6 +100,7 @@ struct RestoreRoutes {
                 counts.bytes = counts.bytes.addingReportingOverflow(action.bytes).partialValue
             }
             self.counts = counts
+            (excluded, remarks) = (plan.excluded, plan.remarks)
             isTruncated = plan.actions.count > PlanAnswer.limit
             nothingToDo = plan.actions.isEmpty
             let root = ShellText.quoted("\(plan.snapshot.root.path)")
@@ -121,6 +125,7 @@ struct RestoreRoutes {
         var steps = 0
         var written = 0
         var removed = 0
+        var excluded = 0
         var problems: [Problem] = []
 
         mutating func add(_ result: RestoreResult) {
@@ -130,6 +135,7 @@ struct RestoreRoutes {
             }
             written += result.created + result.replaced + result.metadata
             removed += result.deleted
+            excluded += result.excluded
             problems += result.problems.prefix(100).map { Problem(path: NameAnswer($0.path).path, message: $0.message) }
         }
     }
@@ -143,7 +149,7 @@ struct RestoreRoutes {
         guard let plan = plans.remove(name) else {
             throw Refusal.notFound("the plan has expired; plan again")
         }
-        let present = try await Blocking.run { try RestorePlan(plan.snapshot, plan.paths, in: context.archive) }
+        let present = try await context.run { try RestorePlan(plan.snapshot, plan.paths, in: context.archive) }
         guard present.digest == plan.digest else {
             let refusal = Refusal(409, "changed", "the directory has changed since; here is a new plan")
             let conflict = Conflict(
@@ -152,10 +158,9 @@ struct RestoreRoutes {
         }
         return try await context.answer { context in
             var result = Result()
-            for path in plan.paths {
-                result.add(try context.archive.restore(plan.snapshot, RestoreOptions(path: path)))
-            }
+            result.add(try context.archive.restore(plan.wanted))
             result.text = "restored \(plan.paths.count == 1 ? "1 path" : "\(plan.paths.count) paths")"
+            if result.excluded > 0 { result.text += "; \(result.excluded) excluded from snapshots were left alone" }
             return result
         }
     }

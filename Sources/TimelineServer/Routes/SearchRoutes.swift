@@ -9,6 +9,12 @@ internal import NIOCore
 
 struct SearchRoutes {
     let context: ServerContext
+    private let searches: Searches
+
+    init(context: ServerContext) {
+        self.context = context
+        searches = Searches(context.options.searchHooks)
+    }
 
     /// The most results of one search.
     private static let limit = 5000
@@ -20,18 +26,32 @@ struct SearchRoutes {
             let kind = query["kind"] ?? "names"
             guard kind == "names" || kind == "content" else { throw Refusal.bad("'kind' must be 'names' or 'content'") }
             guard kind == "names" || !text.isEmpty else { throw Refusal.bad("the search text is empty") }
-            let root = try await Blocking.run { try context.root(query) }
+            let root = try await context.run { try context.root(query) }
+            let session = request.headers[.session] ?? ""
             return Response(
-                status: .ok, headers: [.contentType: "application/x-ndjson; charset=utf-8"],
+                // Waiting for the end of the connection takes what follows on it.
+                status: .ok, headers: [.contentType: "application/x-ndjson; charset=utf-8", .connection: "close"],
                 body: ResponseBody { writer in
-                    do {
-                        let lines = try await Blocking.run {
-                            try kind == "names" ? names(text, root) : contents(text, root)
+                    let search = try searches.begin(for: session) { search in
+                        do throws(ArchiverError) {
+                            try kind == "names" ? names(text, root, search) : lines(text, root, search)
+                        } catch {
+                            search.send(Failed(error: ErrorAnswer(error).error))
                         }
-                        for line in lines { try await writer.write(ByteBuffer(bytes: line)) }
-                    } catch let error as ArchiverError {
-                        try await writer.write(
-                            ByteBuffer(bytes: SearchRoutes.line(Failed(error: ErrorAnswer(error).error))))
+                    }
+                    defer { search.end(.closed) }
+                    try await request.body.consumeWithInboundCloseHandler { _ in
+                        for await line in search.lines {
+                            try await writer.write(ByteBuffer(bytes: line))
+                            search.makeRoom()
+                        }
+                        if search.ending == .replaced {
+                            let error = Refusal(409, "replaced", "a newer search of this page has ended this one")
+                            try await writer.write(
+                                ByteBuffer(bytes: Search.line(Failed(error: ErrorAnswer(error).error))))
+                        }
+                    } onInboundClosed: {
+                        search.end(.closed)
                     }
                     try await writer.finish(nil)
                 })
@@ -42,6 +62,8 @@ struct SearchRoutes {
         var end = true
         let count: Int
         let isTruncated: Bool
+        /// How many snapshots (for names) or files (for lines) are damaged, so that there may be more results.
+        let damaged: Int
     }
 
     private struct Failed: Encodable {
@@ -56,24 +78,30 @@ struct SearchRoutes {
         let size: UInt64
         let versions: Int
         let first: SnapshotAnswer
-        let last: SnapshotAnswer
-        let isDeleted: Bool
+        let lastIn: SnapshotAnswer
+        let deletedIn: SnapshotAnswer?
+
+        init(_ found: FoundName, _ pins: Set<ChunkID>) {
+            let name = NameAnswer(found.path)
+            (path, pathBytes) = (name.path, name.pathBytes)
+            (kind, size, versions) = (found.kind.answer, found.size, found.versionCount)
+            first = SnapshotAnswer(found.first, pins)
+            lastIn = SnapshotAnswer(found.lastIn, pins)
+            deletedIn = found.deletedIn.map { SnapshotAnswer($0, pins) }
+        }
     }
 
-    private func names(_ text: String, _ root: ArchivedRoot) throws -> [[UInt8]] {
+    private func names(_ text: String, _ root: ArchivedRoot, _ search: Search) throws(ArchiverError) {
         let pins = try context.pins()
         // Text without wildcards matches anywhere in a name.
         let pattern = text.contains(where: { "*?[/".contains($0) }) ? text : text.isEmpty ? "*" : "*\(text)*"
-        let found = try context.archive.names(matching: Array(pattern.utf8), in: root)
-        let lines = try found.prefix(SearchRoutes.limit).map { found in
-            let name = NameAnswer(found.path)
-            return try SearchRoutes.line(
-                Name(
-                    path: name.path, pathBytes: name.pathBytes, kind: found.kind.answer, size: found.size,
-                    versions: found.versionCount, first: SnapshotAnswer(found.first, pins),
-                    last: SnapshotAnswer(found.last, pins), isDeleted: found.isDeleted))
+        var results = Results(search)
+        try context.archive.forEachName(
+            matching: Array(pattern.utf8), in: root, isCancelled: { search.ending != nil }
+        ) { found in
+            results.add(Name(found, pins))
         }
-        return try lines + [SearchRoutes.line(Ended(count: lines.count, isTruncated: found.count > lines.count))]
+        results.finish(damaged: try context.archive.damagedHistory(of: root).count)
     }
 
     private struct Line: Encodable {
@@ -82,33 +110,56 @@ struct SearchRoutes {
         let text: String
         let line: Int
         let first: SnapshotAnswer
-        let last: SnapshotAnswer?
-    }
+        let lastIn: SnapshotAnswer
+        let goneIn: SnapshotAnswer?
 
-    private func contents(_ text: String, _ root: ArchivedRoot) throws -> [[UInt8]] {
-        let pins = try context.pins()
-        let found = try context.archive.lines(
-            matching: LineQuery(Array(text.utf8), isLiteral: true, ignoresCase: true), in: root)
-        let lines = try found.lines.prefix(SearchRoutes.limit).map { found in
+        init(_ found: FoundLine, _ pins: Set<ChunkID>) {
             let name = NameAnswer(found.path)
-            return try SearchRoutes.line(
-                Line(
-                    path: name.path, pathBytes: name.pathBytes,
-                    text: String(decoding: found.bytes, as: UTF8.self),
-                    line: found.number, first: SnapshotAnswer(found.first, pins),
-                    last: try found.gone.map { SnapshotAnswer(try context.lastWith($0), pins) }))
+            (path, pathBytes) = (name.path, name.pathBytes)
+            (text, line) = (String(decoding: found.bytes, as: UTF8.self), found.number)
+            first = SnapshotAnswer(found.first, pins)
+            lastIn = SnapshotAnswer(found.lastIn, pins)
+            goneIn = found.gone.map { SnapshotAnswer($0, pins) }
         }
-        return try lines + [SearchRoutes.line(Ended(count: lines.count, isTruncated: found.lines.count > lines.count))]
     }
 
-    private static func line(_ value: some Encodable) throws -> [UInt8] {
-        try JSONAnswer.bytes(of: value) + [UInt8(ascii: "\n")]
+    private func lines(_ text: String, _ root: ArchivedRoot, _ search: Search) throws(ArchiverError) {
+        let pins = try context.pins()
+        var results = Results(search)
+        let damaged = try context.archive.forEachLine(
+            matching: LineQuery(Array(text.utf8), isLiteral: true, ignoresCase: true), in: root,
+            isCancelled: { search.ending != nil }
+        ) { found in
+            results.add(Line(found, pins))
+        }
+        results.finish(damaged: damaged.count)
     }
-}
 
-extension ServerContext {
-    /// Returns the snapshot before `gone`, the last one with the line.
-    fileprivate func lastWith(_ gone: ListedSnapshot) throws -> ListedSnapshot {
-        try archive.neighbours(of: gone, isLater: false, limit: 1).first ?? gone
+    /// Counts the results of a search and sends them.
+    private struct Results {
+        private let search: Search
+        private var count = 0
+        private var isTruncated = false
+
+        init(_ search: Search) {
+            self.search = search
+            search.count(0)
+        }
+
+        /// Sends the next result.
+        ///
+        /// - Returns: whether more are wanted.
+        mutating func add(_ result: some Encodable) -> Bool {
+            isTruncated = count == SearchRoutes.limit
+            if isTruncated { return false }
+            count += 1
+            search.send(result)
+            search.count(count)
+            return search.ending == nil
+        }
+
+        func finish(damaged: Int) {
+            search.send(Ended(count: count, isTruncated: isTruncated, damaged: damaged))
+        }
     }
 }

@@ -7,6 +7,9 @@ internal import SystemPackage
 struct SessionRoutes {
     let context: ServerContext
 
+    /// The only address of the interface that needs no session.
+    static let path = "/api/1/session"
+
     private struct Opening: Decodable {
         let token: String
     }

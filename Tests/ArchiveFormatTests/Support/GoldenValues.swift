@@ -111,6 +111,7 @@ enum GoldenValues {
     static let rootPolicy = PolicyRecord(
         rootPath: Array("/home/u/docs".utf8), host: "host", machine: machine, time: time, isRemoved: true)
     static let unforgotten = UnforgottenRecords(time: time, records: [id])
+    static let deletion = DeletionRecord.splitting([SnapshotID(id): 691_800], at: time)[0]
 
     static let dropped = DroppedSegments(
         time: time, segments: [segmentHeader.segment, randomID("ffffffffffffffffffffffffffffffff")])
@@ -156,5 +157,6 @@ enum GoldenValues {
         "dropped-segments.cbor": dropped.encoded(), "label.cbor": label.encoded(), "pin.cbor": pin.encoded(),
         "pin-removed.cbor": unpin.encoded(), "note.cbor": note.encoded(), "policy.cbor": policy.encoded(),
         "policy-removed.cbor": rootPolicy.encoded(), "unforgotten.cbor": unforgotten.encoded(),
+        "deletion.cbor": deletion.encoded(),
     ]
 }

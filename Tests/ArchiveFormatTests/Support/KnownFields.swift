@@ -5,7 +5,7 @@ import ArchiveFormat
 /// Removes the fields that version 1 skips, and replaces the values that it reads as others.
 enum KnownFields {
     static func snapshot(_ item: CBORValue) -> CBORValue {
-        fields(0...17, of: item) { key, value in
+        fields(0...18, of: item) { key, value in
             switch key {
             case 7: part(0...3, of: value)
             case 8: part(0...2, of: value)
@@ -21,7 +21,7 @@ enum KnownFields {
 
     static func operation(_ item: CBORValue) -> CBORValue { fields(0...9, of: item) { $1 } }
 
-    static func rootNotice(_ item: CBORValue) -> CBORValue { fields(0...6, of: item) { $1 } }
+    static func rootNotice(_ item: CBORValue) -> CBORValue { fields(0...8, of: item) { $1 } }
 
     /// The fields of a map whose keys are in `keys`; `known` replaces their values, or removes them by returning nil.
     private static func fields(

@@ -141,7 +141,8 @@ extension SeededGenerator {
             storedBytes: random.oneIn(4) ? 0 : random.number(bits: 63), ownerNames: random.names(),
             groupNames: random.names(),
             exclusions: random.oneIn(3) ? ExclusionRules() : random.exclusionRules(),
-            sequence: 1 + random.number(bits: 62), machine: random.machine(), isAside: random.oneIn(3))
+            sequence: 1 + random.number(bits: 62), machine: random.machine(), isAside: random.oneIn(3),
+            directory: random.oneIn(2) ? random.chunkID() : nil)
     }
 
     mutating func exclusionRules() -> ExclusionRules {
@@ -168,6 +169,16 @@ extension SeededGenerator {
     }
 
     mutating func operation() -> OperationRecord {
+        let record = plainOperation()
+        guard oneIn(2) else { return record }
+        let parts = ["a", "b/c"].map { record.path.appending(path: RelativePath(unchecked: Array($0.utf8))) }
+        return OperationRecord(
+            rootPath: record.rootPath, host: record.host, kind: record.kind, time: record.time, before: record.before,
+            snapshot: record.snapshot, path: record.path, target: record.target, machine: record.machine,
+            name: record.name, parts: parts, failed: 3, leavesRepositories: true)
+    }
+
+    private mutating func plainOperation() -> OperationRecord {
         var random = self
         defer { self = random }
         let kind = OperationKind.allCases.randomElement(using: &random) ?? .restore
@@ -190,7 +201,9 @@ extension SeededGenerator {
         return RootNotice(
             rootPath: random.bytes(0, 20), host: random.text(), kind: kind, time: random.timestamp(),
             machine: random.machine(), newPath: kind == .moved || random.oneIn(2) ? random.bytes(0, 20) : nil,
-            newMachine: newMachine == .unknown ? nil : newMachine)
+            newMachine: newMachine == .unknown ? nil : newMachine,
+            through: random.oneIn(2) ? random.number(bits: 62) : nil,
+            shift: random.oneIn(2) ? random.number(bits: 62) : 0)
     }
 
     mutating func sliceList() -> SliceList { SliceList(slices: slices(1...40)) }

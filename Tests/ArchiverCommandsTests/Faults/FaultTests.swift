@@ -7,7 +7,8 @@ import TestTraits
 import Testing
 
 @Suite("Faults", .enabled(if: FaultTool.isUsable), .blocking) struct FaultTests {
-    /// The numbers of first, last and random middle calls that fail; of calls that change nothing, one in three fails.
+    /// The numbers of first, last and random middle calls that fail in a thorough run; of calls that change nothing,
+    /// one in three fails.
     private static let first = 60
     private static let last = 30
     private static let between = 20
@@ -20,8 +21,11 @@ import Testing
         var random = FaultPlace.random()
         let place = try FaultPlace(random)
         let calls = try begin(scene, place)
-        for call in calls.indices where isChosen(call, of: calls.count, &random) {
-            if Fault.onlyLooks(calls[call].name), !random.oneIn(FaultTests.looking) { continue }
+        let chosen =
+            isThorough
+            ? calls.indices.filter { isChosen($0, of: calls.count, &random) } : FaultTests.different(calls, &random)
+        for call in chosen {
+            if isThorough, Fault.onlyLooks(calls[call].name), !random.oneIn(FaultTests.looking) { continue }
             let faults = Fault.allCases.filter { $0.canMeet(calls[call].name) }
             guard let fault = faults.randomElement(using: &random) else { continue }
             try check(scene, place, calls[call], fault, random)
@@ -59,6 +63,30 @@ import Testing
     private func isChosen(_ index: Int, of count: Int, _ random: inout SeededGenerator) -> Bool {
         if index < FaultTests.first || index >= count - FaultTests.last { return true }
         return random.below(count - FaultTests.first - FaultTests.last) < FaultTests.between
+    }
+
+    /// What distinguishes one call from another: its name, the class of its file, and how much was durable before it.
+    private struct CallClass: Hashable {
+        let name: String
+        let file: String
+        let syncs: Int
+    }
+
+    /// Returns one random call of each class that changes something or moves bytes, and some more.
+    private static func different(_ calls: [FaultTool.Call], _ random: inout SeededGenerator) -> [Int] {
+        var syncs = 0
+        var classes: [CallClass: [Int]] = [:]
+        for (index, call) in calls.enumerated() {
+            let file = call.path.split(separator: "/").suffix(2).map { $0.filter { !$0.isHexDigit } }
+            let place = CallClass(
+                name: call.name, file: file.joined(separator: "/"),
+                syncs: Fault.onlyLooks(call.name) ? 0 : min(syncs, 4))
+            classes[place, default: []].append(index)
+            if call.name.hasSuffix("sync") { syncs += 1 }
+        }
+        var chosen = Set(classes.values.sorted { $0[0] < $1[0] }.compactMap { $0.randomElement(using: &random) })
+        for _ in 0..<between { chosen.insert(random.below(calls.count)) }
+        return chosen.sorted()
     }
 
     private func check(

@@ -129,6 +129,49 @@ struct HistoryCommandTests {
         #expect(try run(work, "deleted").lines.count == 1)
     }
 
+    @Test("deleted --restore restores all paths in one operation, each from its last snapshot; undo removes them again")
+    func deletedInOneOperation() throws {
+        let work = try Workplace()
+        for name in ["d/first", "d/second", "other", "stays"] { try work.write(name, "1") }
+        _ = try work.capture()
+        try work.remove("tree/d/first")
+        try work.write("other", "2")
+        _ = try work.capture()
+        try work.remove("tree/d")
+        try work.remove("tree/other")
+        _ = try work.capture()
+        try work.copyTree(to: "before")
+        let count = try work.listed().count
+        let restored = try run(work, "deleted", "--restore")
+        #expect(restored.status == 0 && restored.errorText.contains("archiver undo"), "\(restored.errorText)")
+        for (name, text) in [("d/first", "1"), ("d/second", "1"), ("other", "2")] {
+            #expect(try work.read("tree/\(name)") == Array(text.utf8), "\(name)")
+        }
+        #expect(try JSON.array(run(work, "operations", "--json").output).count == 1)
+        #expect(try work.listed().count == count + 1)
+        // What was done elsewhere since then stays.
+        try work.write("stays", "2")
+        #expect(try run(work, "undo").status == 0)
+        #expect(try work.read("tree/stays") == Array("2".utf8))
+        try work.write("stays", "1")
+        #expect(throws: (any Error).self) { try work.read("tree/d/first") }
+        #expect(throws: (any Error).self) { try work.read("tree/other") }
+    }
+
+    @Test("deleted --restore leaves alone what is still there, only excluded from snapshots by now")
+    func deletedButExcluded() throws {
+        let work = try Workplace()
+        try work.write("secret.env", "1")
+        _ = try work.capture()
+        try work.write(".archiverignore", "secret.env\n")
+        try work.write("secret.env", "password")
+        _ = try work.capture()
+        let restored = try run(work, "deleted", "--restore")
+        #expect(restored.errorText.contains("still there"), "\(restored.errorText)")
+        #expect(try work.read("tree/secret.env") == Array("password".utf8))
+        #expect(try JSON.array(run(work, "operations", "--json").output).isEmpty)
+    }
+
     @Test("changes shows temporary files, and sessions shows where work began")
     func changes() throws {
         let (work, ids) = try HistoryCommandTests.story()
@@ -198,5 +241,33 @@ struct HistoryCommandTests {
         let outcome = try run(work, "log", "file.md")
         #expect([0, 1, 2].contains(outcome.status), "\(outcome.errorText)")
         #expect(outcome.status != 0 || outcome.lines.count > 1, "\(outcome.errorText)")
+    }
+
+    @Test("find takes a name with brackets as a pattern and as plain text")
+    func brackets() throws {
+        let work = try Workplace()
+        for name in ["[abc].txt", "[.txt", "some[dir]/x", "b"] { try work.write(name, "1") }
+        _ = try work.capture()
+        func found(_ pattern: String) throws -> [String] {
+            try run(work, "find", pattern).lines.map { String($0.prefix { $0 != "\t" }) }
+        }
+        #expect(try found("[abc]") == ["[abc].txt", "b"])
+        #expect(try found("[.txt") == ["[.txt"])
+        #expect(try found("some[dir]") == ["some[dir]"])
+        #expect(try found("\\[abc\\]*") == ["[abc].txt"])
+    }
+
+    @Test("a path that has another name in the wanted snapshot is named as it was called then")
+    func calledBefore() throws {
+        let (work, ids) = try HistoryCommandTests.story()
+        let first = String(ids[0].prefix(8))
+        for command in [["cat", "\(first):book/first.md"], ["restore", first, "book/first.md"]] {
+            let outcome = try work.run(command + ["--root", work.root.string])
+            #expect(outcome.status == 1)
+            #expect(
+                outcome.errorText.contains(
+                    "holds no book/first.md: it was called book/one.md then — write \(first):book/one.md"),
+                "\(outcome.errorText)")
+        }
     }
 }

@@ -76,7 +76,8 @@ struct JSONArticleTests {
             intervalSeconds: 36)
         let audit = AuditResult(time: .tenOClock(0), seconds: 0.1, entries: 1, found: 0, repaired: 0, snapshot: nil)
         let events: [WatchService.Event] = [
-            .waiting(root: root), .covered(root: root, by: root), .starting(root: root),
+            .related(root: root, RelatedRoot(ArchivedRoot(here: root), .moved)), .waiting(root: root),
+            .covered(root: root, by: root), .starting(root: root),
             .watching(root: root, directories: 1, snapshot: .made(1, at: 0), isNew: true), .gap(.lasting(0, to: 1)),
             .fallback(root: root, message: "m", remedy: "r"), .unavailable(root: root), .available(root: root),
             .audited(root: root, audit), .problems(root: root, [problem], count: 1), .largeFile(root: root, file),

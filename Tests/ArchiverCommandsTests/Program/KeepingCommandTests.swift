@@ -90,6 +90,23 @@ struct KeepingCommandTests {
         #expect(try place.listed() == ids)
     }
 
+    @Test("forgetting a range keeps the states that undo needs, and forgetting one by name says so")
+    func undoStates() throws {
+        #expect(try run("restore", ids[0], "--root", place.root.string).status == 0)
+        try place.write("later", "x")
+        _ = try place.capture()
+        try expect(0, "needed by 'archiver undo'", "forget", "--until", "now", "-n")
+        let outcome = try run("forget", "--until", "now", "--json")
+        let result = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any])
+        #expect((result["forgotten"] as? [[String: Any]])?.map { $0["id"] as? String } == [ids[1]])
+        #expect((result["kept"] as? [[String: Any]])?.contains { $0["reason"] as? String == "operation" } == true)
+        let named = try run("forget", ids[2])
+        #expect(named.status == 0 && named.errorText.contains("'archiver undo' cannot"), "\(named.errorText)")
+        #expect(try run("unforget", "--last").status == 0)
+        #expect(try run("undo", place.root.string).status == 0)
+        #expect(String(decoding: try place.read("tree/empty"), as: UTF8.self) == "state 2")
+    }
+
     @Test("a range is forgotten except pinned and labelled snapshots and the newest")
     func range() throws {
         #expect(try run("label", ids[0], "keep-me").status == 0)

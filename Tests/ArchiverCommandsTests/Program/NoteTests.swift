@@ -111,4 +111,17 @@ struct NoteTests {
         #expect(try run("list").lines.count == 1)
         #expect(try run("check").status == 0)
     }
+
+    @Test("a note is removed by its text, everywhere or from one snapshot")
+    func removed() throws {
+        try expect(0, "added", "note", "secret")
+        try expect(0, "added", "note", "--at", "oldest", "secret")
+        try expect(1, "has no note with this text", "note", "other", "--remove")
+        try expect(64, "a text is missing", "note", "--remove")
+        try expect(0, "removed 1 note", "note", "--at", "oldest", "secret", "--remove")
+        try expect(0, "secret", "note")
+        try expect(0, "removed 1 note", "note", "secret", "--remove")
+        try expect(0, "There are no notes", "note")
+        try expect(0, "all is well", "check")
+    }
 }

@@ -49,15 +49,22 @@ struct PurgeCommandTests {
         #expect(again.status == 1 && again.errorText.contains("archiver find"), "\(again.errorText)")
     }
 
-    @Test("purge is refused while a watcher runs; files that still exist are named")
+    @Test("purge is refused while a watcher or a page runs, and names them; files that still exist are named")
     func watched() throws {
         try place.write("secrets.env", "PASSWORD=hunter2\n")
         let watcher = try place.start("watch", place.root.string)
         _ = try watcher.line { $0.contains("  watching ") }
+        let page = try place.start("browse", place.root.string, "--no-open")
+        _ = try page.line { $0.contains("#token=") }
         let refused = try run("secrets.env", "--yes")
-        #expect(refused.status == 11 && refused.errorText.contains("archiver watch"), "\(refused.errorText)")
+        #expect(refused.status == 11, "\(refused.errorText)")
+        for user in ["archiver watch (process ", "archiver browse (process "] {
+            #expect(refused.errorText.contains(user), "\(refused.errorText)")
+        }
         watcher.send(SIGTERM)
         #expect(try watcher.finish().status == 0)
+        page.send(SIGTERM)
+        #expect(try page.finish().status == 130)
         let outcome = try run("--pattern", "*.env", "--yes")
         #expect(outcome.status == 0 && outcome.errorText.contains("still exists"), "\(outcome.errorText)")
     }
@@ -78,5 +85,30 @@ struct PurgeCommandTests {
         #expect(try run("--pattern", "!", "-y").status == 64)
         #expect(try run("--content", "/nowhere/at/all", "-y").status == 1)
         #expect(try run("never", "-y").errorText.contains("no snapshot has"))
+    }
+
+    @Test(
+        "a text is purged from notes and labels; files with the same bytes are named, and an unfinished purge is said")
+    func text() throws {
+        #expect(try place.run("label", "latest", "hunter2-label").status == 0)
+        #expect(try place.run("note", "hunter2 note").status == 0)
+        #expect(try run("--text", "hunter2", "--dry-run").text.contains("would purge 2 records with the text"))
+        let outcome = try run("--text", "hunter2", "--yes")
+        #expect(outcome.status == 0 && outcome.text.contains("no purged data is left"), "\(outcome.errorText)")
+        #expect(try !place.run("list").text.contains("hunter2"))
+        #expect(try run("--text", "hunter2", "--yes").status == 1)
+        #expect(try run("--text", "a", "--pattern", "b").status == 64)
+
+        try place.write("copy.env", "PASSWORD=correct horse battery staple\n")
+        _ = try place.capture()
+        let shared = try run("secrets.env", "--yes")
+        #expect(
+            shared.status == 3 && shared.errorText.contains("the same bytes are in copy.env"), "\(shared.errorText)")
+        #expect(!shared.text.contains("no purged data is left"))
+        try Files("/").write(place.archive.appending("certificates/unfinished"), [])
+        #expect(try place.run("list").errorText.contains("is unfinished"))
+        #expect(try place.run("status").text.contains("is unfinished"))
+        #expect(try run("copy.env", "--yes").status == 0)
+        #expect(try !place.run("list").errorText.contains("is unfinished"))
     }
 }

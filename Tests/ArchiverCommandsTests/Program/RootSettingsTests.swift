@@ -187,4 +187,26 @@ struct RootSettingsTests {
         let lines = outcome.lines.filter { $0.contains("watching") }
         #expect(lines.count == 3 && lines.allSatisfy { $0.firstMatch(of: time) != nil }, "\(outcome.text)")
     }
+
+    @Test("an exclusion that can match nothing is understood as a path of the root, or refused")
+    func pathsAsExclusions() throws {
+        try work.write("build/made.o", "1")
+        let whole = work.root.string
+        #expect(try work.run("capture", whole, "--exclude", whole + "/build").status == 0)
+        #expect(try work.run("roots").text.contains("excludes /build"))
+        #expect(try work.run("show", "latest:build", "--root", whole).status == 1)
+        #expect(try work.run("roots", "set", whole, "--reset-exclusions", "--exclude", "./notes/").status == 0)
+        #expect(try work.run("roots").text.contains("excludes /notes/"))
+        for (pattern, remedy) in [("a[b", "write 'a\\[b'"), ("../x", "relative to the directory"), (".", "'/*'")] {
+            for command in ["capture", "watch"] {
+                let refused = try work.run(command, whole, "--exclude", pattern)
+                #expect(refused.status == 64 && refused.errorText.contains(remedy), "\(refused.errorText)")
+            }
+        }
+        #expect(try work.run("roots").text.contains("excludes /notes/"), "nothing was remembered")
+        let other = work.path("other")
+        try FileManager.default.createDirectory(atPath: other.string, withIntermediateDirectories: true)
+        let several = try work.run("capture", whole, other.string, "--exclude", whole + "/build")
+        #expect(several.status == 64 && several.errorText.contains("one of 2 directories"), "\(several.errorText)")
+    }
 }

@@ -94,8 +94,171 @@ struct RootsTests {
         try check()
         try FileManager.default.removeItem(atPath: place.archive.appending("catalogue.sqlite").string)
         try check()
-        let refused = try place.run("roots", "move", place.root.string, new.string)
+        let refused = try place.run("roots", "move", new.string, new.string)
         #expect(refused.status == 1 && refused.errorText.contains("already"))
+    }
+
+    /// The snapshots of the only root, which is at `path`, as the content of the file `empty`; also with a rebuilt
+    /// catalogue.
+    private func expectHistory(
+        _ contents: [String], at path: FilePath, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        for isRebuilt in [false, true] {
+            if isRebuilt {
+                try FileManager.default.removeItem(atPath: place.archive.appending("catalogue.sqlite").string)
+            }
+            let roots = try roots().map { $0["root"] as? String }
+            #expect(roots == [path.string], sourceLocation: sourceLocation)
+            let list = try JSON.array(place.run("list", "--json", "--root", path.string).output)
+            let sequences = list.compactMap { $0["sequence"] as? Int }
+            #expect(sequences == sequences.sorted() && Set(sequences).count == list.count)
+            #expect(list.allSatisfy { $0["outOfOrder"] as? Bool == false }, sourceLocation: sourceLocation)
+            let found = try list.map { snapshot in
+                let id = try #require(snapshot["id"] as? String)
+                return String(decoding: try place.run("cat", id + ":empty").output, as: UTF8.self)
+            }
+            #expect(found == contents, sourceLocation: sourceLocation)
+            let log = try JSON.array(place.run("log", "empty", "--root", path.string, "--json").output)
+            #expect(log.count == contents.count, sourceLocation: sourceLocation)
+            let check = try place.run("check", "--data")
+            #expect(check.status == 0, "\(check.errorText)", sourceLocation: sourceLocation)
+        }
+    }
+
+    private func text(_ outcome: ChildProcess.Outcome) -> String { String(decoding: outcome.output, as: UTF8.self) }
+
+    private func capture(_ content: String, at path: FilePath, machine: String? = nil) throws -> String {
+        try Data(content.utf8).write(to: URL(filePath: path.appending("empty").string))
+        let environment = machine.map { ["ARCHIVER_MACHINE_ID": $0] } ?? [:]
+        let capture = try place.run("capture", path.string, environment: environment)
+        #expect(capture.status == 0, "\(capture.errorText)")
+        return capture.errorText
+    }
+
+    @Test("a directory that was moved goes on with its history, and the capture says so", arguments: [false, true])
+    func movedDirectory(leavesLink: Bool) throws {
+        #expect(try !capture("1", at: place.root).contains("history"))
+        #expect(try !capture("2", at: place.root).contains("history"))
+        let away = place.path("away")
+        try FileManager.default.moveItem(atPath: place.root.string, toPath: away.string)
+        if leavesLink { #expect(symlink(away.string, place.root.string) == 0) }
+        let text = try capture("3", at: leavesLink ? place.root : away)
+        #expect(text.contains("\(away) was at \(place.root) before: its history goes on here"))
+        #expect(try !capture("4", at: away).contains("history"))
+        try expectHistory(["1", "2", "3", "4"], at: away)
+        // Another directory at the old path has a history of its own, also if it is the first one's copy.
+        if leavesLink { #expect(unlink(place.root.string) == 0) }
+        try FileManager.default.copyItem(atPath: away.string, toPath: place.root.string)
+        #expect(try !capture("5", at: place.root).contains("history"))
+        #expect(try roots().map { $0["snapshots"] as? Int }.sorted { ($0 ?? 0) < ($1 ?? 0) } == [1, 4])
+    }
+
+    @Test("a directory whose old path holds another one now starts a history, and the capture names the old one")
+    func replacedDirectory() throws {
+        _ = try capture("1", at: place.root)
+        let away = place.path("away")
+        try FileManager.default.moveItem(atPath: place.root.string, toPath: away.string)
+        try FileManager.default.createDirectory(atPath: place.root.string, withIntermediateDirectories: false)
+        let text = try capture("2", at: away)
+        #expect(text.contains("'archiver roots move \(place.root) \(away)' joins their snapshots"))
+        #expect(try place.run("roots", "move", place.root.string, away.string).status == 0)
+        try expectHistory(["1", "2"], at: away)
+    }
+
+    @Test("two histories are joined after the fact, the older first, also with a rebuilt catalogue")
+    func join() throws {
+        let away = place.path("away")
+        _ = try capture("1", at: place.root)
+        _ = try capture("2", at: place.root)
+        try FileManager.default.copyItem(atPath: place.root.string, toPath: away.string)
+        try FileManager.default.removeItem(atPath: place.root.string)
+        _ = try capture("3", at: away)
+        _ = try capture("4", at: away)
+        let moved = try place.run("roots", "move", place.root.string, away.string)
+        #expect(moved.status == 0, "\(moved.errorText)")
+        try expectHistory(["1", "2", "3", "4"], at: away)
+        _ = try capture("5", at: away)
+        try expectHistory(["1", "2", "3", "4", "5"], at: away)
+        // A younger history comes after it.
+        try FileManager.default.copyItem(atPath: away.string, toPath: place.root.string)
+        _ = try capture("6", at: place.root)
+        #expect(try place.run("roots", "move", place.root.string, away.string).status == 0)
+        _ = try capture("7", at: away)
+        try expectHistory(["1", "2", "3", "4", "5", "6", "7"], at: away)
+    }
+
+    @Test("histories of the same span of time are joined only if it is said which comes first")
+    func overlap() throws {
+        let other = place.path("other")
+        try FileManager.default.copyItem(atPath: place.root.string, toPath: other.string)
+        _ = try capture("1", at: place.root)
+        _ = try capture("2", at: other)
+        _ = try capture("3", at: place.root)
+        let refused = try place.run("roots", "move", place.root.string, other.string)
+        #expect(refused.status == 64 && refused.errorText.contains("--old-first or --new-first"))
+        #expect(try roots().count == 2)
+        #expect(try place.run("roots", "move", place.root.string, other.string, "--new-first").status == 0)
+        let list = try JSON.array(place.run("list", "--json", "--root", other.string).output)
+        let contents = try list.map { try place.run("cat", "\($0["id"] ?? ""):empty").output }
+        #expect(contents == ["2", "1", "3"].map { Array($0.utf8) })
+        #expect(list.contains { $0["outOfOrder"] as? Bool == true })
+        #expect(try place.run("check", "--data").status == 0)
+    }
+
+    @Test("moving a root to a place that does not exist warns")
+    func moveToNothing() throws {
+        _ = try capture("1", at: place.root)
+        let moved = try place.run("roots", "move", place.root.string, place.path("nothing").string)
+        #expect(moved.status == 0 && moved.errorText.contains("there is no directory \(place.path("nothing"))"))
+    }
+
+    @Test("a root is forgotten with its history, in one step that can be undone")
+    func forgetWithHistory() throws {
+        _ = try capture("1", at: place.root)
+        #expect(try place.run("label", "latest", "kept", "--root", place.root.string).status == 0)
+        _ = try capture("2", at: place.root)
+        let forgot = try place.run("roots", "forget", "--with-history", place.root.string)
+        #expect(forgot.status == 0 && forgot.errorText.contains("2 snapshots"), "\(forgot.errorText)")
+        #expect(try roots().isEmpty)
+        #expect(try JSON.array(place.run("list", "--all", "--json").output).isEmpty)
+        #expect(try place.run("unforget", "--last").status == 0)
+        try expectHistory(["1", "2"], at: place.root)
+        #expect(try roots().first?["retired"] is String)
+    }
+
+    @Test("a first capture names the snapshots of the same path on another machine, which can be joined")
+    func otherMachine() throws {
+        _ = try capture("1", at: place.root, machine: "container 1")
+        let text = try capture("2", at: place.root)
+        #expect(text.contains("$ARCHIVER_MACHINE_ID") && text.contains("'archiver roots move --host "))
+        #expect(try !capture("3", at: place.root).contains("history"))
+        let machine = try #require(roots().first { $0["here"] as? Bool == false }?["machine"] as? String)
+        let moved = try place.run(
+            "roots", "move", "--host", String(machine.prefix(8)), place.root.string, place.root.string)
+        #expect(moved.status == 0, "\(moved.errorText)")
+        try expectHistory(["1", "2", "3"], at: place.root)
+    }
+
+    @Test("a snapshot with a time out of order is marked in the list")
+    func outOfOrder() throws {
+        let faketime: FilePath = "/usr/bin/faketime"
+        guard access(faketime.string, X_OK) == 0 else { return }
+        _ = try capture("1", at: place.root)
+        try place.write("empty", "2")
+        let wrong = try ChildProcess.run(
+            faketime,
+            ["2031-05-05", Workplace.program.string, "capture", "--archive", place.archive.string, place.root.string]
+                .map { Array($0.utf8) })
+        #expect(wrong.status == 0, "\(wrong.errorText)")
+        let text = try capture("3", at: place.root)
+        #expect(text.contains("is dated later: the clock is wrong now, or was then"))
+        let list = try place.run("list", "--json", "--root", place.root.string)
+        #expect(try JSON.array(list.output).map { $0["outOfOrder"] as? Bool } == [false, true, false])
+        let lines = self.text(try place.run("list", "--root", place.root.string)).split(separator: "\n")
+        #expect(lines.count == 4 && lines.dropFirst(2).first?.hasPrefix("# out of order\t") == true)
+        #expect(try place.run("cat", "@1ms:empty", "--root", place.root.string).output == Array("3".utf8))
+        let status = try place.run("status")
+        #expect(self.text(status).contains("1 snapshot made with a wrong clock"))
     }
 
     @Test("status reports no problem for a retired root until it is captured again")

@@ -81,6 +81,34 @@ struct TurnTests {
         #expect(try work.run("check").status == 0)
     }
 
+    @Test("a rewind leaves repositories alone, and so does its undo")
+    func repositories() throws {
+        let work = try Workplace()
+        let kept = [".git/HEAD", "sub/.git", "tools/.hg/store", "bare/HEAD", "bare/objects/one", "bare/refs/main"]
+        for name in ["code"] + kept { try work.write(name, "old") }
+        #expect(try run(work, "mark", "--wait", "turn").status == 0)
+        for name in ["code"] + kept { try work.write(name, "new") }
+        try work.write(".git/objects/commit", "made in the turn")
+        let planned = try run(work, "rewind", "-n").text
+        #expect(planned.contains("replace   code") && !planned.contains("HEAD"), "\(planned)")
+        #expect(planned.contains("of repositories left alone"), "\(planned)")
+        #expect(try run(work, "rewind").status == 0)
+        func expect(_ code: String, _ repositories: String) throws {
+            #expect(try work.read("tree/code") == Array(code.utf8))
+            for name in kept { #expect(try work.read("tree/\(name)") == Array(repositories.utf8), "\(name)") }
+        }
+        try expect("old", "new")
+        // A commit after the rewind survives its undo.
+        for name in kept { try work.write(name, "later") }
+        #expect(try run(work, "undo").status == 0)
+        try expect("new", "later")
+        #expect(try work.read("tree/.git/objects/commit") == Array("made in the turn".utf8))
+        let whole = try run(work, "rewind", "--with-git")
+        #expect(whole.status == 0 && whole.errorText.contains("repositories"), "\(whole.errorText)")
+        try expect("old", "old")
+        #expect(throws: (any Error).self) { try work.read("tree/.git/objects/commit") }
+    }
+
     @Test("mark does not wait for a long capture: it reports that, and the watcher makes the mark afterwards")
     func patience() throws {
         let work = try Workplace()

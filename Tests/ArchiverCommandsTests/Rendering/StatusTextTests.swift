@@ -33,7 +33,7 @@ struct StatusTextTests {
         RootStatus(
             root: ArchivedRoot(path: path, host: "here"), isWatched: isWatched, watcher: watcher,
             lastWatched: lastWatched, retired: retired, latest: latest, snapshotCount: latest == nil ? 0 : 2,
-            storedInLastDay: 2048,
+            storedInLastDay: 2048, outOfOrder: 0,
             gaps: gaps, findings: findings)
     }
 

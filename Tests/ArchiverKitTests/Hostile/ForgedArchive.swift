@@ -350,6 +350,7 @@ struct ForgedArchive: Sendable, CustomTestStringConvertible {
         ForgedArchive("an invalid pin") { try $0.add(.pin, [0xa0]) },
         ForgedArchive("an invalid note") { try $0.add(.note, [0xa0]) },
         ForgedArchive("an invalid policy") { try $0.add(.policy, [0xa0]) },
+        ForgedArchive("an invalid record of deletions") { try $0.add(.deletion, [0xa0]) },
         ForgedArchive("an invalid state") { try $0.add(.state, [0xa0]) },
         state("a state whose chunk is in no segment", .slices([Slice(length: 1, chunk: lost)])),
         state("a state longer than its chunk", .slices([Slice(length: 4, chunk: ChunkID(hashing: [1, 2, 3]))])),

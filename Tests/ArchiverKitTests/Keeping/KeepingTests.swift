@@ -162,4 +162,42 @@ struct KeepingTests {
         #expect(try archive.history(of: "title").map(\.id) == mementos.map(\.id))
         #expect(try archive.load(Int.self, "title") == 2)
     }
+
+    @Test("a removed note is not listed, also with a rebuilt catalogue, and a prune removes its bytes")
+    func removedNotes() throws {
+        let root = snapshots[0].root
+        let kept = try archive.note("kept", about: root, snapshot: snapshots[1].id)
+        try archive.note("secret-words", about: root, snapshot: snapshots[1].id)
+        try archive.note("secret-words", about: root)
+        #expect(code { try archive.removeNotes("secret", about: root) } == .noSuchNote)
+        #expect(try archive.removeNotes("secret-words", about: root, snapshot: snapshots[1].id).count == 1)
+        #expect(try archive.removeNotes("secret-words", about: root).count == 1)
+        for archive in [archive, try rebuilt()] {
+            #expect(try archive.notes() == [kept])
+            #expect(try archive.check(data: true).findings == [])
+        }
+        #expect(try archive.chunksHolding("secret-words") == 2)
+        _ = try archive.prune()
+        #expect(try archive.chunksHolding("secret-words") == 0)
+        for archive in [archive, try rebuilt()] {
+            #expect(try archive.notes() == [kept])
+            #expect(try archive.check(data: true).findings == [])
+        }
+    }
+}
+
+extension Archive {
+    /// How many chunks in the archive's segments have the bytes of `text`, whether anything needs them or not.
+    func chunksHolding(_ text: String) throws -> Int {
+        var count = 0
+        for segment in try store.catalogue.segments() {
+            let scan = try SegmentScan(
+                of: store.open(segment), from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: true)
+            for (id, offset) in scan.chunks {
+                let bytes = try store.read(id, at: BlockLocation(segment: segment.number, offset: offset))
+                if bytes.firstRange(of: Array(text.utf8)) != nil { count += 1 }
+            }
+        }
+        return count
+    }
 }

@@ -492,4 +492,124 @@ import Threading
         ArchiverError.expect(.inUse) { _ = try scene.purge() }
         withExtendedLifetime(other) {}
     }
+
+    @Test("a text is purged from labels, notes, marks, runs, pins and saved states, and from every byte")
+    func text() throws {
+        var random = SeededGenerator("purged texts")
+        let scene = try Scene(&random, versions: 5)
+        let archive = scene.prune.archive
+        let snapshots = scene.with + scene.without
+        let captured = try archive.capture(
+            scene.prune.root.directory, CaptureOptions(label: "OWN-hunter2-label"))
+        let labelled = try #require(captured.snapshot)
+        try archive.label(.snapshot(snapshots[0]), as: "first-label")
+        try archive.label(.snapshot(snapshots[0]), as: "LATE-hunter2-label")
+        try archive.label(.snapshot(snapshots[1]), as: "OLD-hunter2-label")
+        try archive.label(.snapshot(snapshots[1]), as: "good-label")
+        try archive.pin(.snapshot(snapshots[1]), reason: "PIN-hunter2-reason")
+        try archive.note("NOTE-hunter2-text", about: scene.root, snapshot: snapshots[2].id)
+        try archive.note("a good note", about: scene.root, snapshot: labelled.id)
+        let kinds: [OperationKind] = [.mark, .run]
+        for kind in kinds {
+            _ = try archive.store.enter(
+                OperationRecord(
+                    rootPath: scene.root.path.bytes, host: scene.root.host, kind: kind, time: .now,
+                    before: snapshots[0].id, machine: scene.root.machine, name: "\(kind.rawValue)-hunter2-name"))
+        }
+        scene.copy()
+        let before = try Archive.open(scene.place).snapshots().map(\.time)
+        let result = try scene.purge(.text(Array("hunter2".utf8)))
+        #expect(result.isComplete, "\(result.verification?.findings ?? [])")
+        #expect(result.replaced.count == 1 && result.replaced[labelled.id] != nil)
+        for isRebuilt in [false, true] {
+            if isRebuilt { _ = try Archive.repairCatalogue(of: scene.place) }
+            let cleaned = try Archive.open(scene.place)
+            #expect(try cleaned.chunksHolding("hunter2") == 0)
+            #expect(try cleaned.snapshots().map(\.time) == before)
+            #expect(try cleaned.snapshots().compactMap(\.label) == ["good-label"])
+            let pins = try cleaned.store.catalogue.pins()
+            #expect(Set(pins.keys) == [snapshots[1].id.chunk] && pins.values.allSatisfy { $0.reason == nil })
+            let notes = try cleaned.notes()
+            #expect(notes.map(\.text) == ["a good note"] && notes[0].snapshot == result.replaced[labelled.id])
+            let operations = try cleaned.store.catalogue.operations().map(\.record)
+            #expect(Set(operations.map(\.kind)) == Set(kinds) && operations.allSatisfy { $0.name == nil })
+            #expect(try cleaned.check(data: true).findings == [])
+        }
+        for file in Scene.files(in: scene.place) {
+            #expect(try Files("/").read(file).firstRange(of: Array("hunter2".utf8)) == nil, "\(file)")
+        }
+        ArchiverError.expect(.noSuchPath) { _ = try scene.purge(.text(Array("hunter2".utf8))) }
+    }
+
+    @Test(
+        "a purge names the files that have the same bytes or the text, and is not complete", arguments: [true, false])
+    func sharedBytes(isSmall: Bool) throws {
+        var random = SeededGenerator("bytes that others have too")
+        let scene = try Scene(&random, versions: 3)
+        let root = scene.prune.root
+        let secret = isSmall ? Array("PASSWORD=geheim-and-long-enough".utf8) : random.noise(100_000)
+        try root.write("key", secret)
+        try scene.prune.capture()
+        try root.remove("key")
+        try root.write("backup.key", secret)
+        let last = try scene.prune.capture()
+        try scene.prune.archive.note("the geheim is out", about: scene.root, snapshot: last.id)
+        scene.copy()
+        let result = try scene.purge(.paths([.at("key")], of: scene.root))
+        let findings = result.verification?.findings ?? []
+        #expect(!result.isComplete && findings.count == 1 && findings[0].contains("backup.key"), "\(findings)")
+        if isSmall {
+            let text = try scene.purge(.text(Array("geheim".utf8)))
+            let left = text.verification?.findings ?? []
+            #expect(text.records == 1 && left.count == 1 && left[0].contains("backup.key"), "\(left)")
+        }
+        let whole = try scene.purge(.paths([.at("backup.key")], of: scene.root))
+        #expect(whole.isComplete, "\(whole.verification?.findings ?? [])")
+    }
+
+    @Test("an unfinished purge is a finding, and each snapshot is listed once at every moment")
+    func unfinished() throws {
+        var random = SeededGenerator("unfinished purges")
+        let scene = try Scene(&random, versions: 6)
+        var (step, found) = (1, 0)
+        while step < 10_000 {
+            scene.copy()
+            let left = Locked(step)
+            do throws(ArchiverError) {
+                _ = try scene.purge(isCancelled: {
+                    left.withLock { left in
+                        left -= 1
+                        return left < 0
+                    }
+                })
+                break
+            } catch {
+                #expect(error.code == .cancelled)
+            }
+            let archive = try Archive.open(scene.place)
+            let times = try archive.snapshots().map(\.time)
+            #expect(times.count == scene.wanted.count && Set(times) == Set(scene.wanted.keys), "ended at \(step)")
+            let isRewritten = try archive.store.catalogue.forgotten().contains { $0.reason == .purged }
+            let isReported = archive.findings.contains { $0.kind == .unfinishedPurge }
+            #expect(isReported || !isRewritten, "ended at \(step)")
+            #expect(try archive.status().findings.contains { $0.message.contains("unfinished") } == isReported)
+            if isReported { found += 1 }
+            step += 1
+        }
+        #expect(found > 2)
+        #expect(try Archive.open(scene.place).findings.isEmpty)
+    }
+
+    @Test("a purge is refused while several files have the same segment id")
+    func severalFiles() throws {
+        var random = SeededGenerator("purges and copied segments")
+        let scene = try Scene(&random, versions: 3)
+        scene.copy()
+        let segments = scene.place.appending("segments")
+        _ = system("cp -a '\(segments)' '\(scene.place)/nested'; mv '\(scene.place)/nested' '\(segments)/nested'")
+        ArchiverError.expect(.damaged) { _ = try scene.purge() }
+        _ = system("rm -rf '\(segments)/nested'")
+        #expect(try scene.purge().isComplete)
+        try scene.expectNoTrace()
+    }
 }

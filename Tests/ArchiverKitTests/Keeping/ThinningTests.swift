@@ -114,15 +114,23 @@ struct ThinningTests {
     @Test("the last state with a deleted file stays while the file lived longer than the tier's span")
     func deletedFiles() {
         let rows = rows((0..<20).map { $0 * 10 })
-        let place = HistoryPlace(sequence: 8, seconds: rows[7].time.seconds)
         func found(_ lifetime: Int64, at seconds: Int64) -> [Int] {
-            kept(rows, at: seconds) { $0.lifetimes = [place: lifetime] }
+            kept(rows, at: seconds) { $0.lifetimes = [Self.id(6): UInt64(lifetime)] }
         }
         #expect(found(Self.hour + 1, at: 2 * Self.day) == [0, 6, 19])
         #expect(found(Self.hour, at: 2 * Self.day) == [0, 19])
         #expect(found(Self.hour + 1, at: 20 * Self.day) == [0, 19])
         #expect(found(2 * Self.day, at: 20 * Self.day) == [0, 6, 19])
-        #expect(kept(rows, at: 20 * Self.day) { $0.unknown = [Self.id(7)] } == [0, 6, 19])
+    }
+
+    @Test("both ends of a pause stay until the later one is too old, and thinning again changes nothing")
+    func agingPauses() {
+        // Bursts of three snapshots an hour and a half apart, across the age at which pauses no longer count.
+        let all = rows((0..<64).flatMap { burst in (0..<3).map { Int64(burst) * 5400 + $0 * 10 } })
+        for now in stride(from: 91 * Self.day, to: 95 * Self.day, by: Int(Self.hour)) {
+            let once = kept(all, at: now).map { all[$0] }
+            #expect(kept(once, at: now) == Array(once.indices), "at \(now)")
+        }
     }
 
     @Test("thinning in steps keeps everything that one late thinning keeps")

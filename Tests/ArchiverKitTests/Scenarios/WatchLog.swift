@@ -52,6 +52,7 @@ final class WatchLog: Sendable {
         case .fallback: note("fallback")
         case .unavailable: note("unavailable")
         case .available: note("available")
+        case .related: note("related")
         case .problems: note("problems")
         case .largeFile: note("large file")
         case .maintained: note("maintained")

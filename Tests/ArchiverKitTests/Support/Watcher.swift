@@ -74,6 +74,7 @@ final class Watcher {
             case .fallback: "fallback"
             case .unavailable: "unavailable"
             case .available: "available"
+            case .related: "related"
             case .problems: "problems"
             case .largeFile: "largeFile"
             case .error: "error"

@@ -1,0 +1,67 @@
+// What the last run found when room was short, for `status`.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+public import Archives
+public import FileIO
+internal import Foundation
+internal import Glibc
+package import Roots
+internal import SystemPackage
+
+/// What the last maintenance of an archive found when room was short.
+public struct RoomNotice: Sendable, Codable {
+    /// When that was.
+    public let time: Timestamp
+    /// Whether the limits can be reached.
+    public let isReachable: Bool
+    /// The bytes of snapshots that were forgotten and can still be brought back.
+    public let waitingBytes: UInt64
+    /// When those bytes are freed at the latest.
+    public let waitingUntil: Timestamp?
+    /// Why the limits cannot be reached.
+    public let causes: [RoomPlan.Cause]
+
+    private static let name = "room.json"
+    private static let byteLimit = 1 << 20
+
+    init(_ plan: RoomPlan, at time: Timestamp) {
+        self.time = time
+        isReachable = plan.isReachable
+        waitingBytes = plan.waitingBytes
+        waitingUntil = plan.waitingUntil
+        causes = plan.causes
+    }
+
+    private static func folder(_ layout: ArchiveLayout) -> FilePath { layout.directory.appending("settings") }
+
+    static func read(_ layout: ArchiveLayout) -> RoomNotice? {
+        let path = folder(layout).appending(name)
+        guard let file = try? Descriptor.openFile(path, O_RDONLY),
+            let bytes = try? file.readToEnd(limit: byteLimit, path: path)
+        else { return nil }
+        return try? JSONDecoder().decode(RoomNotice.self, from: Data(bytes))
+    }
+
+    /// Stores the notice; if that fails, `status` says less.
+    func write(_ layout: ArchiveLayout) {
+        let folder = RoomNotice.folder(layout)
+        guard let bytes = try? JSONEncoder().encode(self) else { return }
+        try? Directory.create(folder, permissions: 0o700, durable: true)
+        try? DurableFile.replace(directory: folder, name: RoomNotice.name, contents: Array(bytes))
+    }
+
+    static func remove(_ layout: ArchiveLayout) {
+        _ = folder(layout).appending(name).withPlatformString { unlink($0) }
+    }
+}
+
+extension Archive {
+    /// Returns what the last maintenance found if room was short; nil if it was not.
+    public func roomNotice() -> RoomNotice? { RoomNotice.read(store.layout) }
+
+    /// Whether the archive knows of a snapshot that was forgotten because room was short.
+    package func hasForgottenForRoom() throws(ArchiverError) -> Bool {
+        try facing { try store.catalogue.forgotten().contains { $0.reason == .room } }
+    }
+}

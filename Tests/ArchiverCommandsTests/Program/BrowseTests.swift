@@ -1,0 +1,44 @@
+// `archiver browse` and the programs that it starts.
+
+import Foundation
+import Glibc
+import SystemPackage
+import TestTraits
+import Testing
+
+@Suite(.blocking) struct BrowseTests {
+    private let place: Workplace
+
+    init() throws { place = try Workplace() }
+
+    @Test(
+        "the browser gets the path of a file that only its owner can read, not the token",
+        .enabled(if: Workplace.hasTerminals))
+    func redirect() throws {
+        #expect(try place.run("capture", place.root.string).status == 0)
+        let (programs, found) = (place.path("programs").string, place.path("found").string)
+        try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+        // The file is complete when it gets its name.
+        let script = """
+            #!/bin/sh
+            { echo "$@"; stat -c %a "$1"; cat "$1"; } > \(found).new
+            mv \(found).new \(found)
+            """
+        try Data(script.utf8).write(to: URL(filePath: "\(programs)/xdg-open"))
+        chmod("\(programs)/xdg-open", 0o755)
+        let server = try place.startOnTerminal(
+            "browse", place.root.string,
+            environment: [
+                "DISPLAY": ":0", "PATH": "\(programs):/usr/local/bin:/usr/bin:/bin",
+                "XDG_RUNTIME_DIR": place.path("").string,
+            ])
+        let url = try server.line { $0.contains("#token=") }.trimmingCharacters(in: .whitespacesAndNewlines)
+        while access(found, F_OK) != 0 { sched_yield() }
+        let lines = try String(contentsOfFile: found, encoding: .utf8).split(separator: "\n").map(String.init)
+        let file = try #require(lines.first)
+        #expect(!file.contains("token") && lines.count == 3 && lines[1] == "600")
+        #expect(lines.last?.contains(url) == true)
+        server.send(SIGTERM)
+        _ = try server.finish()
+    }
+}
