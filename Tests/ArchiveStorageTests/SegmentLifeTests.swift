@@ -259,7 +259,7 @@ struct SegmentLifeTests {
         // Many full segments in one commit: they are sealed while it continues.
         let second = try store.commit(2, (0..<12).map { _ in random.noise(900) })
         #expect(try store.holds(second))
-        #expect(try Segment(LocalSegment(at: path)).trailer() == nil)
+        #expect(try Segment(LocalSegment(at: EnclosedPath(file: path))).trailer() == nil)
         #expect(try store.catalogue.damage().contains { $0.contains("is not sealed") })
         store.releaseWriters()
         let third = try store.commit(3, [random.noise(10)])

@@ -74,7 +74,7 @@ extension Archive {
     }
 
     private func source(of wanted: WantedPath) throws -> RestoreSource {
-        let source = RestoreSource(wanted.snapshot, at: wanted.path, in: nodes)
+        let source = try RestoreSource(wanted.snapshot, at: wanted.path, in: nodes)
         guard try source.entry() != nil else { throw noSuchPath(wanted.path, in: wanted.snapshot) }
         return source
     }
