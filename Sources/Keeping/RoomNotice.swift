@@ -7,7 +7,6 @@ public import FileIO
 internal import Foundation
 internal import Glibc
 package import Roots
-internal import SystemPackage
 
 /// What the last maintenance of an archive found when room was short.
 public struct RoomNotice: Sendable, Codable {
@@ -22,7 +21,6 @@ public struct RoomNotice: Sendable, Codable {
     /// Why the limits cannot be reached.
     public let causes: [RoomPlan.Cause]
 
-    private static let name = "room.json"
     private static let byteLimit = 1 << 20
 
     init(_ plan: RoomPlan, at time: Timestamp) {
@@ -33,26 +31,22 @@ public struct RoomNotice: Sendable, Codable {
         causes = plan.causes
     }
 
-    private static func folder(_ layout: ArchiveLayout) -> FilePath { layout.directory.appending("settings") }
+    private static func file(_ layout: ArchiveLayout) -> EnclosedPath { layout.settings.appending("room.json") }
 
     static func read(_ layout: ArchiveLayout) -> RoomNotice? {
-        let path = folder(layout).appending(name)
-        guard let file = try? Descriptor.openFile(path, O_RDONLY),
-            let bytes = try? file.readToEnd(limit: byteLimit, path: path)
-        else { return nil }
+        let file = file(layout)
+        guard let bytes = try? file.open(O_RDONLY).readToEnd(limit: byteLimit, path: file.path) else { return nil }
         return try? JSONDecoder().decode(RoomNotice.self, from: Data(bytes))
     }
 
     /// Stores the notice; if that fails, `status` says less.
     func write(_ layout: ArchiveLayout) {
-        let folder = RoomNotice.folder(layout)
         guard let bytes = try? JSONEncoder().encode(self) else { return }
-        try? Directory.create(folder, permissions: 0o700, durable: true)
-        try? DurableFile.replace(directory: folder, name: RoomNotice.name, contents: Array(bytes))
+        try? DurableFile.replace(RoomNotice.file(layout), contents: Array(bytes))
     }
 
     static func remove(_ layout: ArchiveLayout) {
-        _ = folder(layout).appending(name).withPlatformString { unlink($0) }
+        _ = try? file(layout).remove()
     }
 }
 

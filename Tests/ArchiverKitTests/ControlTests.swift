@@ -21,7 +21,7 @@ import Testing
 
     /// A server that sends the same answer to every request.
     private func server(patience: Duration = .seconds(5), answers: String = "fine") throws -> ControlServer {
-        try ControlServer(at: path, patience: patience) { _ in
+        try ControlServer(at: EnclosedPath(file: path), patience: patience) { _ in
             ControlResponse(failure: Finding(answers))
         }
     }
@@ -46,7 +46,7 @@ import Testing
 
     @Test("an answer reaches the client that asked")
     func answers() async throws {
-        let server = try ControlServer(at: path) { request in
+        let server = try ControlServer(at: EnclosedPath(file: path)) { request in
             ControlResponse(
                 audit: AuditResult(
                     time: Timestamp(seconds: 1), seconds: 0.5, entries: 7, found: request.action == .audit ? 2 : 0,
@@ -149,7 +149,7 @@ import Testing
     @Test("a slow answer does not delay other clients")
     func slowAnswer() async throws {
         let (waiting, release) = AsyncStream.makeStream(of: Void.self)
-        let server = try ControlServer(at: path) { request in
+        let server = try ControlServer(at: EnclosedPath(file: path)) { request in
             if request.action == .audit { for await _ in waiting {} }
             return ControlResponse(failure: Finding("fine"))
         }
