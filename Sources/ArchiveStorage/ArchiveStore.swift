@@ -385,10 +385,11 @@ package final class ArchiveStore: Sendable {
         return nil
     }
 
-    /// Seals a segment, whatever its size, unless a process is writing to it.
+    /// Seals a segment, whatever its size, unless a process is writing to it or another file has its id.
     ///
     /// - Returns: whether it is sealed.
     package func seal(_ row: ListedSegment) throws(StorageError) -> Bool {
+        if let name = row.name, try catalogue.copiedSegments().contains(name) { return false }
         let segment = try open(row, writable: true)
         guard try segment.bytes.tryLock(), let current = try catalogue.segment(row.number) else { return false }
         if current.isSealed { return true }

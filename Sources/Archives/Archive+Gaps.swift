@@ -43,8 +43,8 @@ extension Archive {
             for gap in try gaps(of: query.root, since: query.since, until: query.until).sorted(by: { $0.end < $1.end })
             {
                 let root = ArchivedRoot(path: FilePath(bytes: gap.rootPath), machine: gap.machine, host: gap.host)
-                // Consecutive gaps often have the same next snapshot.
                 if ended.contains(root) { continue }
+                // Consecutive gaps often have the same next snapshot.
                 if let next = latest[root], next.time >= gap.end {
                     found[next.id]?.append(gap)
                     continue

@@ -135,8 +135,7 @@ struct CatalogueCheckTests {
         #expect(try store.seal(segment) && store.catalogue.condemn(segment.number))
         // A prune removes the rows of a condemned segment step by step.
         try Files(sandbox.archive.directory).changeCatalogue(
-            "DELETE FROM chunk WHERE rowid IN (SELECT rowid FROM chunk LIMIT 3); DELETE FROM block;"
-                .replacing("rowid", with: "id"))
+            "DELETE FROM chunk WHERE id IN (SELECT id FROM chunk LIMIT 3); DELETE FROM block;")
         let result = try sandbox.archive.check(data: true)
         #expect(result.findings == [] && result.goodSnapshots == 3, "\(result.findings)")
     }
