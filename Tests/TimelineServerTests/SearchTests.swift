@@ -61,7 +61,7 @@ private final class Gate: Sendable {
     func open(_ count: Int) { permits.withLock { $0 += count } }
 }
 
-@Suite(.blocking, .timeLimit(.minutes(1))) struct SearchTests {
+@Suite(.blocking) struct SearchTests {
     private struct Roots: Decodable {
         struct Root: Decodable { let id: String }
         let roots: [Root]

@@ -150,6 +150,9 @@ final class Connection {
             }
         }
         guard result == 0 else { throw Errno(rawValue: errno) }
+        // An answer that never comes is an error, not a test that never ends.
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(socket) }
