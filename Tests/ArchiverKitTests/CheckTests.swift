@@ -88,21 +88,6 @@ import Testing
         #expect(try copy.snapshots() == before)
         #expect(try copy.check(data: true).findings == [])
     }
-}
-
-extension Files {
-    /// The archive's segments, by absolute path.
-    func segments() throws -> [FilePath] {
-        var found: [FilePath] = []
-        func list(_ directory: FilePath) throws {
-            for name in try Files(directory).names() {
-                let path = directory.appending(name)
-                if name.hasSuffix(".segment") { found.append(path) } else { try list(path) }
-            }
-        }
-        try list(full("segments"))
-        return found
-    }
 
     @Test("check reports files that are no segments as warnings, and several files of one segment as findings")
     func otherFiles() throws {
@@ -142,5 +127,20 @@ extension Files {
         try sandbox.archive.forget([.snapshot(snapshots[1])])
         for snapshot in snapshots { try trees.check(snapshot) }
         #expect(report.result.findings == [])
+    }
+}
+
+extension Files {
+    /// The archive's segments, by absolute path.
+    func segments() throws -> [FilePath] {
+        var found: [FilePath] = []
+        func list(_ directory: FilePath) throws {
+            for name in try Files(directory).names() {
+                let path = directory.appending(name)
+                if name.hasSuffix(".segment") { found.append(path) } else { try list(path) }
+            }
+        }
+        try list(full("segments"))
+        return found
     }
 }

@@ -342,7 +342,7 @@ import Testing
         try sandbox.capture()
         let root = try #require(try sandbox.archive.roots().first)
         let deleted = try sandbox.archive.deletedPaths(in: root)
-        #expect(try deleted.map(\.path) == [.at("chapter1.md")] && deleted.first?.last.id == first.id)
+        #expect(try deleted.map(\.path) == [.at("chapter1.md")] && deleted.first?.lastIn.id == first.id)
         #expect(try sandbox.archive.history(of: .at("chapter2.md"), in: root).count == 1)
     }
 }

@@ -323,7 +323,7 @@ private struct ModelCheck {
         for path in missing {
             guard let index = left.lastIndex(where: { history.states[$0][path] != nil }) else { continue }
             let rows = found.filter { row in
-                row.path.contains(path) && row.last.id == history.snapshots[left[index]].id
+                row.path.contains(path) && row.lastIn.id == history.snapshots[left[index]].id
             }
             let isRenamed = steps[index][path]?.change == .renamedAway
             let row = rows.first { $0.path == path || $0.kind == .directory }
@@ -331,7 +331,7 @@ private struct ModelCheck {
         }
         for row in found where row.kind == .file {
             #expect(missing.contains(row.path), "deleted \(row.path); \(note)")
-            let state = history.states[Int(row.last.sequence) - 1]
+            let state = history.states[Int(row.lastIn.sequence) - 1]
             #expect(state[row.path].map { UInt64($0.text.count) } == row.size, comment)
         }
     }
@@ -345,7 +345,7 @@ private struct ModelCheck {
             let versions = log(name.path, left, steps, followsRenames: false)
             #expect(versions.count == name.versionCount, "find \(name.path); \(note)")
             #expect(versions.last?.snapshot == Int(name.first.sequence) - 1, "find \(name.path); \(note)")
-            #expect(versions.first?.snapshot == Int(name.last.sequence) - 1, "find \(name.path); \(note)")
+            #expect(versions.first?.snapshot == Int(name.lastChange.sequence) - 1, "find \(name.path); \(note)")
             #expect(left.last.map { history.states[$0][name.path] == nil } == name.isDeleted, comment)
         }
     }

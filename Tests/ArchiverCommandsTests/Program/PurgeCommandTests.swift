@@ -105,7 +105,7 @@ struct PurgeCommandTests {
         #expect(
             shared.status == 3 && shared.errorText.contains("the same bytes are in copy.env"), "\(shared.errorText)")
         #expect(!shared.text.contains("no purged data is left"))
-        try Files("/").write(place.archive.appending("certificates/unfinished"), [])
+        try Data().write(to: URL(fileURLWithPath: place.archive.appending("certificates/unfinished").string))
         #expect(try place.run("list").errorText.contains("is unfinished"))
         #expect(try place.run("status").text.contains("is unfinished"))
         #expect(try run("copy.env", "--yes").status == 0)

@@ -19,8 +19,9 @@ import Testing
 
     private func thin(_ history: MadeHistory, _ policy: RetentionPolicy = .usual, at seconds: Int64) throws -> [Int] {
         let (archive, root) = (history.archive, try history.root())
-        let number = try #require(try archive.number(of: root))
-        try archive.apply([archive.plan(root, number, policy, now: Timestamp(seconds: seconds))], reason: .policy)
+        var options = ThinningOptions(root: root, policy: policy)
+        options.now = Timestamp(seconds: seconds)
+        try archive.thin(options)
         return try archive.snapshots(SnapshotQuery(root: root)).map { Int($0.sequence) - 1 }
     }
 
