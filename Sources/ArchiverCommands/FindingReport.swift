@@ -33,12 +33,13 @@ struct CreationReport {
     func write(_ console: Console) {
         let name = Escaping.text(archive.directory.bytes)
         let message = "created a new archive: \(name)"
-        // The path may have been meant: a script without $ARCHIVER_ARCHIVE uses the default archive.
-        let other = KnownArchive.all.first { $0.path != archive.directory }.map {
-            "; this machine also uses \(Escaping.text($0.path.bytes))"
+        // Another one may have been meant: a script without $ARCHIVER_ARCHIVE uses the default archive.
+        let remedy = KnownArchive.all.first { $0.path != archive.directory }.map {
+            "this machine also uses \(Escaping.text($0.path.bytes)); if you meant that one, name it with --archive"
         }
-        let remedy = "if you expected an existing one: is its disk mounted?" + (other ?? "")
-        guard console.isJSON else { return console.warn("archiver: \(message) — \(remedy)") }
+        guard console.isJSON else {
+            return console.warn("archiver: " + message + (remedy.map { " — " + $0 } ?? ""))
+        }
         let json = WarningJSON(kind: "created", message: message, remedy: remedy)
         if let line = try? JSONText.of(json) { console.warn(line) }
     }
@@ -55,7 +56,7 @@ private struct WarningJSON: Encodable {
         var warning = object.nestedContainer(keyedBy: JSONKey.self, forKey: "warning")
         try warning.encode(kind, forKey: "kind")
         try warning.encode(message, forKey: "message")
-        try warning.encode(remedy, forKey: "remedy")
+        try warning.encodeIfPresent(remedy, forKey: "remedy")
     }
 }
 

@@ -111,8 +111,11 @@ struct ArchiveExamination {
         if count == 0 { return [] }
         return [
             DoctorFinding(
-                "clock", .note, "the times of \(count) snapshots contradict their order: the clock was wrong",
-                remedy: "'archiver list' marks them; their order is right, and 'archiver forget' removes them")
+                "clock", .note,
+                count == 1
+                    ? "the time of 1 snapshot contradicts its order: the clock was wrong"
+                    : "the times of \(count) snapshots contradict their order: the clock was wrong",
+                remedy: "'archiver list' marks them; the order is right, and 'archiver forget' removes such a snapshot")
         ]
     }
 
