@@ -56,7 +56,7 @@ private struct WarningJSON: Encodable {
         var warning = object.nestedContainer(keyedBy: JSONKey.self, forKey: "warning")
         try warning.encode(kind, forKey: "kind")
         try warning.encode(message, forKey: "message")
-        try warning.encodeIfPresent(remedy, forKey: "remedy")
+        try warning.encode(remedy, forKey: "remedy")
     }
 }
 
