@@ -64,7 +64,7 @@ package final class ArchiveStore: Sendable {
         releaseWriters()
         openEpochs.withLock { $0 = nil }
         reader.forget()
-        try? catalogue.close()
+        catalogue.close()
         lock.withLock { $0 = nil }
     }
 
@@ -187,7 +187,7 @@ package final class ArchiveStore: Sendable {
         let moved = try store.moveBrokenRecords()
         if moved.isEmpty { return summary }
         store.releaseWriters()
-        try store.catalogue.close()
+        store.catalogue.close()
         Catalogue.delete(at: place.layout.catalogue)
         var again = try open(place, manifest, lock, isNew: false).summary
         again.moved = moved

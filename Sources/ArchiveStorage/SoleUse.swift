@@ -26,7 +26,7 @@ package final class SoleUse {
     /// - Parameter store: must not be used afterwards.
     package func reopen(_ store: ArchiveStore) throws(StorageError) -> ArchiveStore {
         store.releaseWriters()
-        try store.catalogue.close()
+        store.catalogue.close()
         Catalogue.delete(at: place.layout.catalogue)
         return try open()
     }

@@ -8,6 +8,7 @@ internal import GRDBSQLite
 internal import Glibc
 internal import Synchronization
 package import SystemPackage
+internal import Threading
 
 /// The index of an archive's segments.
 ///
@@ -15,7 +16,10 @@ package import SystemPackage
 /// synced to disk one by one: after a power failure the newest rows may be missing and are read from the segments
 /// again.
 package final class Catalogue: Sendable {
-    let queue: DatabaseQueue
+    /// The connection; nil once it is closed.
+    ///
+    /// A use that is running when it is closed keeps it open until its end.
+    private let connection: Locked<DatabaseQueue?>
     /// The work of the archive object that this catalogue belongs to.
     let counters = StorageCounters()
     /// The database file; the archive's directory if the catalogue is in memory.
@@ -62,8 +66,9 @@ package final class Catalogue: Sendable {
         }
         try Catalogue.prepareFiles(at: path)
         do {
-            queue = try DatabaseQueue(path: path.string, configuration: configuration)
+            let queue = try DatabaseQueue(path: path.string, configuration: configuration)
             try queue.writeWithoutTransaction { try CatalogueSchema.prepare($0) }
+            connection = Locked(queue)
         } catch {
             throw Catalogue.failure(error, path)
         }
@@ -88,8 +93,9 @@ package final class Catalogue: Sendable {
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { Catalogue.limit($0) }
-            queue = try DatabaseQueue(configuration: configuration)
+            let queue = try DatabaseQueue(configuration: configuration)
             try queue.writeWithoutTransaction { try CatalogueSchema.prepare($0) }
+            connection = Locked(queue)
         } catch {
             throw Catalogue.failure(error, archive)
         }
@@ -111,9 +117,16 @@ package final class Catalogue: Sendable {
     }
 
     /// Closes the database; later uses fail.
-    func close() throws(StorageError) {
+    func close() {
         finishCheckpoints()
-        do { try queue.close() } catch { throw Catalogue.failure(error, path) }
+        connection.withLock { $0 = nil }
+    }
+
+    private func queue() throws(StorageError) -> DatabaseQueue {
+        guard let queue = connection.withLock({ $0 }) else {
+            throw StorageError.replaced(path.removingLastComponent())
+        }
+        return queue
     }
 
     /// The database and its side files (sqlite.org/tempfiles.html).
@@ -148,13 +161,13 @@ package final class Catalogue: Sendable {
     /// Runs `body`, one statement that reads; a transaction around it would cost more than the statement.
     func read<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.questions.add()
-        do { return try queue.unsafeRead(body) } catch { throw Catalogue.failure(error, path) }
+        do { return try queue().unsafeRead(body) } catch { throw Catalogue.failure(error, path) }
     }
 
     /// Runs `body`, several statements that read one state of the catalogue, even if other processes write.
     func readTogether<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.questions.add()
-        do { return try queue.read(body) } catch { throw Catalogue.failure(error, path) }
+        do { return try queue().read(body) } catch { throw Catalogue.failure(error, path) }
     }
 
     /// A number that differs after each change by any connection
@@ -169,7 +182,7 @@ package final class Catalogue: Sendable {
     func write<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.transactions.add()
         do {
-            let (result, changes) = try queue.write { db in
+            let (result, changes) = try queue().write { db in
                 // Ids are spread over the table, so writing needs a larger cache. Lists read each page once and do not.
                 if !isWriting.exchange(true, ordering: .relaxed) {
                     try db.execute(sql: "PRAGMA cache_size = -16384")

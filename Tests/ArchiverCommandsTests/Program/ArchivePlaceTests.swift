@@ -67,7 +67,9 @@ struct ArchivePlaceTests {
                 mkdir -p outside; rm -f "$ARCHIVE/\(name)" && ln -s "$WORK/outside/made" "$ARCHIVE/\(name)"
                 """)
             let outcome = try work.run("check")
-            if name != "catalogue.sqlite" { expectRefusal(outcome, 1, naming: "symbolic link at") }
+            // The catalogue is rebuilt, and a check does not count an epoch.
+            let isNeeded = name.hasSuffix(".lock")
+            if isNeeded { expectRefusal(outcome, 1, naming: "symbolic link at") } else { #expect(outcome.status == 0) }
             try shell("rm -f \"$ARCHIVE/\(name)\"")
             #expect(try FileManager.default.contentsOfDirectory(atPath: work.path("outside").string) == [], "\(name)")
         }
