@@ -155,7 +155,7 @@ struct LaterAdditionTests {
         for _ in 0..<200 {
             let snapshot = random.snapshot()
             let later = extended(
-                try item(snapshot.encoded()), from: 18, inner: [7: 4, 8: 3, 9: 2, 10: 3, 14: 5], using: &random
+                try item(snapshot.encoded()), from: 19, inner: [7: 4, 8: 3, 9: 2, 10: 3, 14: 5], using: &random
             ).encoded()
             #expect(later != snapshot.encoded())
             #expect(try Snapshot(decoding: later) == snapshot, "seed \(random.seed)")

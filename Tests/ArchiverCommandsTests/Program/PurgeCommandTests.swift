@@ -58,7 +58,7 @@ struct PurgeCommandTests {
         _ = try page.line { $0.contains("#token=") }
         let refused = try run("secrets.env", "--yes")
         #expect(refused.status == 11, "\(refused.errorText)")
-        for user in ["archiver watch (process ", "archiver browse (process "] {
+        for user in ["archiver watch \(place.root) (process ", "archiver browse \(place.root) --no-open (process "] {
             #expect(refused.errorText.contains(user), "\(refused.errorText)")
         }
         watcher.send(SIGTERM)
