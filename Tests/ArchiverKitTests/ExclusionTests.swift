@@ -201,9 +201,9 @@ import Testing
         _ = try sandbox.archive.undo(root)
         #expect(try sandbox.root.read("a.c") == Array("new".utf8))
         _ = try sandbox.archive.redo(root)
-        try sandbox.capture()
+        _ = try sandbox.archive.capture(sandbox.root.directory)
         try check()
-        // An ignore file that the user names is restored.
+        // A path that the user names is restored, excluded or not.
         _ = try sandbox.archive.restore(first, RestoreOptions(path: .at("a.o")))
         #expect(try sandbox.root.read("a.o") == Array("old".utf8))
         try sandbox.expectCleanArchive()

@@ -147,7 +147,7 @@ struct HistoryCommandTests {
         for (name, text) in [("d/first", "1"), ("d/second", "1"), ("other", "2")] {
             #expect(try work.read("tree/\(name)") == Array(text.utf8), "\(name)")
         }
-        #expect(try JSON.array(run(work, "operations", "--json").output).count == 1)
+        #expect(try JSON.array(work.run("operations", work.root.string, "--json").output).count == 1)
         #expect(try work.listed().count == count + 1)
         // What was done elsewhere since then stays.
         try work.write("stays", "2")
@@ -169,7 +169,7 @@ struct HistoryCommandTests {
         let restored = try run(work, "deleted", "--restore")
         #expect(restored.errorText.contains("still there"), "\(restored.errorText)")
         #expect(try work.read("tree/secret.env") == Array("password".utf8))
-        #expect(try JSON.array(run(work, "operations", "--json").output).isEmpty)
+        #expect(try JSON.array(work.run("operations", work.root.string, "--json").output).isEmpty)
     }
 
     @Test("changes shows temporary files, and sessions shows where work began")

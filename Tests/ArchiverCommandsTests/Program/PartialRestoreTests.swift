@@ -137,7 +137,7 @@ struct PartialRestoreTests {
         #expect(second.errorText.contains("stays incomplete: 1 path"), "\(second.errorText)")
         #expect(try work.read("tree/f") == Array("2".utf8))
         #expect(try work.run("undo", work.root.string).status == 1)
-        let operations = try JSON.array(work.run("operations", "--json", "--root", work.root.string).output)
+        let operations = try JSON.array(work.run("operations", work.root.string, "--json").output)
         #expect(operations.map { $0["complete"] as? Bool }.contains(false))
     }
 
@@ -174,8 +174,11 @@ struct PartialRestoreTests {
         let id = try work.capture()
         try work.remove("tree/s")
         #expect(try !restore(work, id, "-n").text.contains("create"))
+        // The first restore sets the time of the directory, which the removal has changed.
+        #expect(try restore(work, id).status == 0)
+        let operations = try JSON.array(work.run("operations", work.root.string, "--json").output).count
         for _ in 0..<2 { #expect(try restore(work, id).text.hasPrefix("nothing to do")) }
-        #expect(try JSON.array(work.run("operations", "--json").output).isEmpty)
+        #expect(try JSON.array(work.run("operations", work.root.string, "--json").output).count == operations)
         #expect(access(path, F_OK) != 0)
     }
 

@@ -81,14 +81,14 @@ struct RestorePlaceTests {
         try work.write("b.txt", "2")
         let id = try work.capture()
         let target = work.path("new/name.txt").string
-        let outcome = try work.run("restore", "\(id):/b.txt", "--target", target, "--root", work.root.string)
+        let outcome = try work.run("restore", "\(id):b.txt", "--target", target, "--root", work.root.string)
         #expect(outcome.status == 0, "\(outcome.errorText)")
         #expect(try work.read("new/name.txt") == Array("2".utf8))
-        let again = try work.run("restore", "\(id):/b.txt", "--target", target, "--root", work.root.string)
+        let again = try work.run("restore", "\(id):b.txt", "--target", target, "--root", work.root.string)
         #expect(again.status == 1 && again.errorText.contains("name.txt"), "\(again.errorText)")
         #expect(mkdir(work.path("empty").string, 0o755) == 0)
         let inside = try work.run(
-            "restore", "\(id):/b.txt", "--target", work.path("empty").string, "--root", work.root.string)
+            "restore", "\(id):b.txt", "--target", work.path("empty").string, "--root", work.root.string)
         #expect(inside.status == 0, "\(inside.errorText)")
         #expect(try work.read("empty/b.txt") == Array("2".utf8))
     }

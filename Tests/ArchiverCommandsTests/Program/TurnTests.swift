@@ -86,6 +86,7 @@ struct TurnTests {
         let work = try Workplace()
         let kept = [".git/HEAD", "sub/.git", "tools/.hg/store", "bare/HEAD", "bare/objects/one", "bare/refs/main"]
         for name in ["code"] + kept { try work.write(name, "old") }
+        _ = try work.capture()
         #expect(try run(work, "mark", "--wait", "turn").status == 0)
         for name in ["code"] + kept { try work.write(name, "new") }
         try work.write(".git/objects/commit", "made in the turn")
