@@ -211,7 +211,8 @@ struct RestoreRules {
             let place = directory.isRoot ? "" : " in \(directory)"
             found.remarks.append(
                 "the ignore files\(place) were left as they are: with those of the wanted state, "
-                    + "\(first)\(others) would no longer be excluded; to restore an ignore file, name it")
+                    + "\(first)\(others) would no longer be excluded; name an ignore file to restore it, or remove it yourself"
+            )
         }
     }
 

@@ -111,7 +111,7 @@ extension RestoreSummary {
         }
         if result.repositories > 0 {
             counts.append(
-                "\(Plural.of(result.repositories, "path")) of repositories left alone (--with-git restores them)")
+                "\(Plural.of(result.repositories, "path")) of repositories left alone")
         }
         return counts
     }

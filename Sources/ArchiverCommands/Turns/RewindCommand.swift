@@ -59,6 +59,7 @@ struct RewindCommand: ParsableCommand {
                 snapshot, [.root], options, result, try context.word(for: result.destination))
             try dryRun ? console.output.line(text) : console.summary(text)
         }
+        if result.repositories > 0, !console.isJSON { console.remark("--with-git restores the repositories, too.") }
         console.warn(result)
         if let status = ExitStatus(result) { throw status }
     }

@@ -145,9 +145,9 @@ struct PartialRestoreTests {
     func fullDisk() throws {
         let work = try Workplace()
         let disk = work.root.string
-        guard try shell("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk) else { return }
+        guard try shell("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk) else { return }
         defer { _ = try? shell("umount", disk) }
-        func big(_ byte: UInt8) -> [UInt8] { (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) ^ byte } }
+        func big(_ byte: UInt8) -> [UInt8] { (0..<600_000).map { UInt8(truncatingIfNeeded: $0 / 7) ^ byte } }
         try work.write("m", big(1))
         for name in ["a", "z/z"] { try work.write(name, "old") }
         let id = try work.capture()
