@@ -80,7 +80,9 @@ struct HistoryCommandTests {
         }
         let moved = try run(work, "cat", "latest:book/one.md")
         #expect(moved.errorText.contains("book/first.md"), "\(moved.errorText)")
-        let later = try run(work, "cat", "\(ids[0]):book/first.md")
+        let before = try run(work, "cat", "\(ids[0]):book/first.md")
+        #expect(before.errorText.contains("it was called book/one.md then"), "\(before.errorText)")
+        let later = try run(work, "cat", "\(ids[0]):notes/tmp.txt")
         #expect(later.errorText.contains("added"), "\(later.errorText)")
         let near = try run(work, "cat", "latest:book/frist.md")
         #expect(near.errorText.contains("did you mean book/first.md?"), "\(near.errorText)")
