@@ -96,12 +96,12 @@ import Testing
         try sandbox.capture()
         sandbox.archive.store.releaseWriters()
         let files = Files(sandbox.archive.directory)
+        let segment = try #require(try files.segments().first)
         try files.write("segments/.DS_Store", "x")
         let archive = try sandbox.reopened()
         let result = try archive.check(data: true)
         #expect(result.findings == [] && result.warnings.count == 1 && result.warnings[0].contains(".DS_Store"))
         #expect(try !archive.status().findings.contains { $0.message.contains(".DS_Store") })
-        let segment = try #require(try files.segments().first)
         try files.makeDirectory("segments/nested")
         try Files("/").write(
             sandbox.archive.directory.appending("segments/nested").appending(try #require(segment.lastComponent)),
