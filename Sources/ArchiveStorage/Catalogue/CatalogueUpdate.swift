@@ -72,7 +72,9 @@ package struct CatalogueUpdate {
         for listed in try catalogue.segments() { known[listed.path] = listed }
         let listing = try segments.list()
         for path in listing.strangers {
-            summary.strangers.append("\(segments.path(of: path)) is not read: it does not have the name of a segment")
+            let message = "\(segments.path(of: path)) is not read: it does not have the name of a segment"
+            // A renamed segment is missed; any other file does no harm.
+            if path.hasSuffix(".segment") { summary.unread.append(message) } else { summary.strangers.append(message) }
         }
         if store.isWritable { listing.unfinished.forEach(segments.removeUnfinished) }
         let copies = try SegmentCopies(among: listing.segments, known: known, of: store)
