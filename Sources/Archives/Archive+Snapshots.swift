@@ -135,8 +135,11 @@ extension Archive {
     /// - Parameter root: nil for all roots.
     public func snapshotsOutOfOrder(of root: ArchivedRoot?) throws(ArchiverError) -> Set<SnapshotID> {
         try facing {
-            let roots = try root.map { [try number(of: $0)].compactMap { $0 } } ?? store.catalogue.roots().map(\.number)
-            return try roots.reduce(into: []) { $0.formUnion(try store.catalogue.outOfOrder(root: $1, now: .now)) }
+            let now = Timestamp.now
+            let roots =
+                try root.map { Set([try number(of: $0)].compactMap { $0 }) }
+                ?? store.catalogue.rootsOutOfOrder(now: now)
+            return try roots.reduce(into: []) { $0.formUnion(try store.catalogue.outOfOrder(root: $1, now: now)) }
         }
     }
 

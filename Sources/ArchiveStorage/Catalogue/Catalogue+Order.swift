@@ -44,6 +44,16 @@ extension Catalogue {
         }
     }
 
+    /// The roots that have snapshots whose times contradict the order, or are later than `now`.
+    package func rootsOutOfOrder(now: Timestamp) throws(StorageError) -> Set<Int64> {
+        let sql = """
+            SELECT root FROM stepBack UNION SELECT root FROM snapshot WHERE (seconds, nanoseconds) > (?, ?)
+            """
+        return try read { db in
+            Set(try Int64.fetchAll(db.cachedStatement(sql: sql), arguments: [now.seconds, now.nanoseconds]))
+        }
+    }
+
     /// The snapshots of a root whose times contradict the order.
     ///
     /// Where a time is earlier than the previous one, either the snapshots before it are dated too late, or those from it
@@ -56,8 +66,9 @@ extension Catalogue {
                 else { continue }
                 found.formUnion(try Catalogue.fewer(before: last, from: step, in: db).map(\.id))
             }
+            // Few snapshots are later than now: the plus keeps SQLite from scanning all of the root's.
             let future = try db.cachedStatement(
-                sql: "SELECT id FROM snapshot WHERE root = ? AND (seconds, nanoseconds) > (?, ?) LIMIT ?")
+                sql: "SELECT id FROM snapshot WHERE +root = ? AND (seconds, nanoseconds) > (?, ?) LIMIT ?")
             let arguments: StatementArguments = [root, now.seconds, now.nanoseconds, Catalogue.markLimit]
             found.formUnion(try Data.fetchAll(future, arguments: arguments))
             return Set(found.compactMap { ChunkID(Array($0)).map(SnapshotID.init) })

@@ -114,7 +114,9 @@ struct ArchiveExamination {
                 "clock", .note,
                 count == 1
                     ? "the time of 1 snapshot contradicts its order: the clock was wrong"
-                    : "the times of \(count) snapshots contradict their order: the clock was wrong",
+                    : count == 1
+                        ? "the time of 1 snapshot contradicts the order: the clock was wrong"
+                        : "the times of \(count) snapshots contradict the order: the clock was wrong",
                 remedy: "'archiver list' marks them; the order is right, and 'archiver forget' removes such a snapshot")
         ]
     }

@@ -147,7 +147,7 @@ extension Archive {
             root: root, isWatched: asked.isWatched, watcher: watcher, lastWatched: lastWatched,
             retired: asked.retired, latest: latest,
             snapshotCount: totals?.snapshots ?? 0, storedInLastDay: totals?.storedBytes ?? 0,
-            outOfOrder: try asked.number.map { try store.catalogue.outOfOrder(root: $0, now: .now).count } ?? 0,
+            outOfOrder: asked.number.flatMap { facts.outOfOrder[$0] } ?? 0,
             gaps: facts.gaps[root.path.bytes] ?? [], findings: findings)
     }
 }
@@ -160,13 +160,15 @@ private struct RootFacts {
     let damage: [Int64: Finding]
     /// Gaps of this machine, by the roots' paths.
     let gaps: [[UInt8]: [GapRecord]]
+    /// How many snapshots have times that contradict the order, if there are any.
+    let outOfOrder: [Int64: Int]
 
     /// - Parameters:
     ///   - roots: the numbers of the roots.
     ///   - since: the start of the period whose stored bytes and gaps count.
     init(_ store: ArchiveStore, of roots: [Int64], since: Timestamp) throws {
         guard let first = roots.first else {
-            (totals, latest, damage, gaps) = ([:], [:], [:], [:])
+            (totals, latest, damage, gaps, outOfOrder) = ([:], [:], [:], [:], [:])
             return
         }
         let (wanted, only) = (Set(roots), roots.count == 1 ? first : nil)
@@ -174,6 +176,10 @@ private struct RootFacts {
         latest = try store.catalogue.latestSnapshots(of: only).filter { wanted.contains($0.key) }
         let gaps = try store.catalogue.gaps(root: only, since: since).filter { $0.machine == Machine.id }
         self.gaps = Dictionary(grouping: gaps, by: \.rootPath)
+        let now = Timestamp.now
+        outOfOrder = try store.catalogue.rootsOutOfOrder(now: now).intersection(wanted).reduce(into: [:]) {
+            $0[$1] = try store.catalogue.outOfOrder(root: $1, now: now).count
+        }
         let places = try store.catalogue.locations(of: latest.values.map(\.id.chunk))
         damage = try latest.compactMapValues { listed in
             if let place = places[listed.id.chunk], let bytes = try? store.read(listed.id.chunk, at: place),
