@@ -266,7 +266,8 @@ import Testing
     }
 
     /// How many random archives are tried; ROOM_TESTS=200 tries more.
-    private static let tries = ProcessInfo.processInfo.environment["ROOM_TESTS"].flatMap(Int.init) ?? 20
+    private static let tries =
+        ProcessInfo.processInfo.environment["ROOM_TESTS"].flatMap(Int.init) ?? (isThorough ? 50 : 8)
 
     @Test(
         "random archives and limits: what can be reached is, nothing that a rule keeps is forgotten, the rest is named")
