@@ -153,7 +153,7 @@ struct HistoryCommandTests {
         #expect(try work.listed().count == count + 1)
         // What was done elsewhere since then stays.
         try work.write("stays", "2")
-        #expect(try run(work, "undo").status == 0)
+        #expect(try work.run("undo", work.root.string).status == 0)
         #expect(try work.read("tree/stays") == Array("2".utf8))
         try work.write("stays", "1")
         #expect(throws: (any Error).self) { try work.read("tree/d/first") }
