@@ -18,7 +18,8 @@ import Testing
 @Suite("History against a model", .blocking) struct HistoryModelTests {
     private static let parts = 6
     /// `HISTORIES=300` tries more.
-    private static let count = ProcessInfo.processInfo.environment["HISTORIES"].flatMap { Int($0) } ?? (isThorough ? 100 : 20)
+    private static let count =
+        ProcessInfo.processInfo.environment["HISTORIES"].flatMap { Int($0) } ?? (isThorough ? 100 : 20)
 
     @Test(
         "log, deleted, changes, find, grep, blame and cat agree with a naive model of random histories",
