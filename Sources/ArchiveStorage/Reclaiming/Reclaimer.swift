@@ -279,6 +279,7 @@ package final class Reclaimer {
             do throws(StorageError) {
                 try evacuation.move(blocks(of: segment), of: segment, isCancelled: options.isCancelled)
             } catch {
+                if error.code == .noSpace { throw noRoom(toMove: segment, survey) }
                 guard error.code == .damaged || error.code == .newerFormat else { throw error }
                 result.damaged.append(error.message)
                 return segment
@@ -286,6 +287,15 @@ package final class Reclaimer {
             onProgress(segment.indexedLength)
         }
         return nil
+    }
+
+    private func noRoom(toMove segment: ListedSegment, _ survey: SegmentSurvey) -> StorageError {
+        let (path, tally) = (store.segments.path(of: segment.path), survey.tally(of: segment.number))
+        let needed = (max(0, tally.bytes - tally.freeBytes) + (1 << 20) - 1) >> 20
+        return StorageError(
+            .noSpace, path,
+            "\(path) cannot be pruned: \(needed) MiB in it are still needed, and the disk has no room to copy them",
+            remedy: "free \(needed) MiB on that disk, or forget more snapshots, until nothing in it is needed")
     }
 
     private func blocks(of segment: ListedSegment) throws(StorageError) -> [SegmentFooter.Block] {

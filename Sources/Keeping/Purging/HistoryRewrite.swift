@@ -21,7 +21,7 @@ struct HistoryRewrite {
     private(set) var names: [RelativePath: Int] = [:]
     /// The bytes of the contents and attributes found.
     private(set) var contents = PurgedContents()
-    private let mark: UnfinishedPurge
+    private(set) var mark: UnfinishedPurge
     /// The replacements made by earlier calls that were interrupted.
     private var earlier: [SnapshotID: SnapshotID] = [:]
 
@@ -33,13 +33,19 @@ struct HistoryRewrite {
         let isRewritten: Bool
     }
 
-    init(_ search: PurgeSearch, in store: ArchiveStore, isCancelled: @escaping @Sendable () -> Bool) {
+    init(
+        _ search: PurgeSearch, _ mark: UnfinishedPurge, in store: ArchiveStore,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) {
         self.search = search
         self.store = store
         self.isCancelled = isCancelled
         nodes = StoredNodes(store)
-        mark = UnfinishedPurge(store.layout)
+        self.mark = mark
     }
+
+    /// Records that every snapshot was rewritten that needs it.
+    mutating func finish() throws { try mark.finishReplacing() }
 
     /// Rewrites each of `snapshots` that needs it.
     ///
@@ -89,7 +95,7 @@ struct HistoryRewrite {
     }
 
     /// Stores `old` without the entries `found`, in place of the snapshot `id`.
-    private func write(
+    private mutating func write(
         _ old: Snapshot, of replaced: SnapshotID, without found: [Entry], _ parent: Known?
     ) throws -> (id: SnapshotID, tree: ChunkID) {
         let epoch = try store.beginEpoch()

@@ -57,7 +57,7 @@ extension Archive {
             let cleaned = try use.reopen(store)
             try purge.verify(cleaned)
             try purge.certify(cleaned)
-            try UnfinishedPurge(cleaned.layout).end()
+            try purge.rewrite.mark.end()
             return purge.result
         }
     }
@@ -69,7 +69,7 @@ private struct Purge {
     private let target: PurgeTarget
     private let isCancelled: @Sendable () -> Bool
     private let progress: OperationProgress?
-    private var rewrite: HistoryRewrite
+    fileprivate var rewrite: HistoryRewrite
     /// Records that no segment may hold afterwards.
     private var gone: Set<ChunkID> = []
     /// Forgotten records that cannot be brought back any more: their remains are removed, too.
@@ -90,8 +90,9 @@ private struct Purge {
         self.target = target
         self.isCancelled = isCancelled
         self.progress = progress
+        let search = try PurgeSearch(target, in: store, progress)
         rewrite = HistoryRewrite(
-            try PurgeSearch(target, in: store, progress), in: store, isCancelled: isCancelled)
+            search, UnfinishedPurge(store.layout, of: target.id(search.matcher)), in: store, isCancelled: isCancelled)
         result = PurgeResult(isDryRun: isDryRun)
     }
 
@@ -118,7 +119,7 @@ private struct Purge {
         result.replaced = try replaced()
         result.names = rewrite.names.sorted { $0.key < $1.key }.map { (path: $0.key, snapshots: $0.value) }
         // A purge that was killed late leaves nothing listed, but perhaps files.
-        if result.replaced.isEmpty, gone.isEmpty, result.records == 0, !UnfinishedPurge(store.layout).exists {
+        if result.replaced.isEmpty, gone.isEmpty, result.records == 0, !rewrite.mark.exists {
             throw ArchiverError(
                 .noSuchPath,
                 target.isText ? "no label, note, mark or pin has this text" : "no snapshot has anything to purge",
@@ -142,7 +143,7 @@ private struct Purge {
     private mutating func replaced() throws -> [SnapshotID: SnapshotID] {
         var replaced = rewrite.replaced
         if result.isDryRun { return replaced }
-        for (old, new) in try UnfinishedPurge(store.layout).replaced() where replaced[old] == nil {
+        for (old, new) in try rewrite.mark.replaced() where replaced[old] == nil {
             // The earlier call ended before it forgot this snapshot.
             guard try !store.catalogue.hasSnapshot(old), try store.catalogue.hasSnapshot(new) else { continue }
             replaced[old] = new
@@ -236,7 +237,7 @@ private struct Purge {
 
     /// Forgets the replaced snapshots and every other record with the target, and removes them from all segments.
     mutating func remove() throws {
-        try UnfinishedPurge(store.layout).begin()
+        try rewrite.finish()
         let matcher = rewrite.search.matcher
         try written?.remove()
         var records = RecordRewrite(store, result.replaced, gone: written?.gone ?? [], matcher)

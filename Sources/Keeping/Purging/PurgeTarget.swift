@@ -35,6 +35,19 @@ public enum PurgeTarget: Sendable, Hashable {
         case .content, .text: nil
         }
     }
+
+    /// Identifies the target in the mark of an unfinished purge, which must not hold the target itself.
+    func id(_ matcher: PurgeMatcher) -> ChunkID {
+        let what: [[UInt8]] =
+            switch self {
+            case .paths(let paths, _): [[0]] + paths.sorted().map(\.bytes)
+            case .pattern(let pattern, _): [[1], pattern]
+            case .content: [[2], matcher.content?.hash ?? []]
+            case .text(let text): [[3], text]
+            }
+        let place = root.map { [$0.path.bytes, Array($0.machine.hex.utf8)] } ?? []
+        return ChunkID(hashing: Array((what + place).joined(separator: [0])))
+    }
 }
 
 /// Decides whether an entry belongs to the target.

@@ -317,7 +317,7 @@ import Threading
     func otherTarget() throws {
         var random = SeededGenerator("purges after others")
         let scene = try Scene(&random, versions: 9)
-        var (step, met) = (1, 0)
+        var (step, met, early) = (1, 0, 0)
         while step < 10_000, met < 3 {
             scene.copy()
             let left = Locked(step)
@@ -329,14 +329,21 @@ import Threading
             })
             let forgotten = try Archive.open(scene.place).store.catalogue.forgotten()
             if left.withLock({ $0 }) < 0, forgotten.contains(where: { $0.reason == .purged }) {
-                met += 1
                 #expect(try scene.purge(.paths([.at("hidden/other")], of: scene.root)).isComplete)
+                // A purge that had not replaced every snapshot is still unfinished: it knows what is left to replace.
+                if try Archive.open(scene.place).store.findings.contains(where: { $0.kind == .unfinishedPurge }) {
+                    early += 1
+                    #expect(try scene.purge().isComplete)
+                } else {
+                    met += 1
+                }
+                #expect(try !Archive.open(scene.place).store.findings.contains { $0.kind == .unfinishedPurge })
                 try scene.expectNoTrace("ended at \(step)")
                 #expect(try Archive.open(scene.place).snapshots().count == scene.wanted.count)
             }
             step += 1 + step / 4
         }
-        #expect(met > 0)
+        #expect(met > 0 && early > 0)
     }
 
     /// Makes two snapshots that share the nodes of a directory, which is then deleted.
@@ -408,7 +415,7 @@ import Threading
         let isMet = try pruneInPart(scene, replaced)
         let purged = try scene.purge(target)
         #expect(purged.isComplete, "\(purged.verification?.findings ?? [])")
-        #expect(Set(purged.replaced.keys) == Set(replaced.map { SnapshotID($0) }))
+        #expect(Set(purged.replaced.keys).isSuperset(of: replaced.map { SnapshotID($0) }))
         #expect(purged.earlier == replaced.count)
         try scene.expectNoTrace()
         let cleaned = try Archive.open(scene.place)
