@@ -291,7 +291,7 @@ package final class Reclaimer {
 
     private func noRoom(toMove segment: ListedSegment, _ survey: SegmentSurvey) -> StorageError {
         let (path, tally) = (store.segments.path(of: segment.path), survey.tally(of: segment.number))
-        let needed = (max(0, tally.bytes - tally.freeBytes) + (1 << 20) - 1) >> 20
+        let needed = (tally.neededBytes + (1 << 20) - 1) >> 20
         return StorageError(
             .noSpace, path,
             "\(path) cannot be pruned: \(needed) MiB in it are still needed, and the disk has no room to copy them",
