@@ -113,11 +113,12 @@ extension ForgedArchive {
             "INSERT INTO gap VALUES (zeroblob(32), 1, 'overflow', 'a', 'b', 'c', 'd', 'e');"),
         catalogue(
             "an operation with text for numbers",
-            "INSERT INTO operation VALUES (zeroblob(32), 1, 'restore', 'a', 'b', 'c', 'd', 'e', 'f', 'g');"),
+            "INSERT INTO operation VALUES "
+                + "(zeroblob(32), 1, 'restore', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j');"),
         catalogue(
             "a notice with text for numbers",
-            "INSERT INTO notice SELECT zeroblob(32), path, machine, 'moved', 9223372036854775807, 'b', path, 'd' "
-                + "FROM root;"),
+            "INSERT INTO notice SELECT zeroblob(32), path, machine, 'moved', 9223372036854775807, 'b', path, 'd', "
+                + "'e', 'f' FROM root;"),
         catalogue(
             "a pin with text for numbers", "INSERT INTO pin VALUES (zeroblob(32), 'a', 'b', 'c', 'd', 'e', 'f', 'g');"),
         catalogue("a label with text for numbers", "INSERT INTO lateLabel VALUES (zeroblob(32), 'a', 'b', 'c', 'd');"),
