@@ -3,6 +3,7 @@
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
+internal import Glibc
 internal import SystemPackage
 
 /// Options for the archive and the form of the output.
@@ -57,6 +58,31 @@ struct GlobalOptions: ParsableArguments {
         if archive.isNew { CreationReport(archive).write(console) }
         if creating { KnownArchive.remember(archive.id, at: place) }
         return archive
+    }
+
+    /// Opens the archive to capture `directories`; it is not created if none of them can be captured.
+    ///
+    /// - Throws: the error of the first directory, or of opening the archive.
+    func openArchive(capturing directories: [FilePath]) throws -> Archive {
+        if try !isThere { try GlobalOptions.requireOne(of: directories) }
+        return try openArchive(creating: true)
+    }
+
+    private var isThere: Bool {
+        get throws { try place.appending("archive.json").withPlatformString { access($0, F_OK) == 0 } }
+    }
+
+    private static func requireOne(of directories: [FilePath]) throws {
+        var failure: (any Error)?
+        for directory in directories {
+            do {
+                _ = try RootDirectory.open(directory)
+                return
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
     }
 
     /// The absolute path of the archive.

@@ -40,7 +40,7 @@ struct CaptureCommand: ParsableCommand {
             label: try label.map { try CaptureCommand.text(ofLabel: $0) },
             exclusions: try exclusions.given(for: directories.map(\.path)),
             setsExclusions: exclusions.resetExclusions)
-        let archive = try global.openArchive(creating: true)
+        let archive = try global.openArchive(capturing: directories.map(\.path))
         var results = [CaptureJSON]()
         var failures = [Failure]()
         for directory in directories.map(\.path) {

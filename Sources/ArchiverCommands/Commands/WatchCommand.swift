@@ -64,8 +64,8 @@ struct WatchCommand: LastingCommand {
         // Signals must work from the start, also while the archive is being opened or a lock is waited for.
         let ending = WatchEnding()
         try Signals.observe(Signals.termination, ending.handle)
-        let archive = try await Blocking.run { () throws(ArchiverError) in
-            try global.openArchive(creating: true)
+        let archive = try await Blocking.run { [global, wait] () throws(any Error) in
+            try wait ? global.openArchive(creating: true) : global.openArchive(capturing: directories)
         }
         for directory in directories {
             let remembered = try? archive.exclusions(ofRoot: directory)

@@ -57,17 +57,29 @@ struct UnfinishedPurge {
     private func lines() throws -> [(ChunkID, ChunkID)] {
         guard exists else { return [] }
         let text = try file.open(O_RDONLY).readToEnd(limit: UnfinishedPurge.byteLimit, path: path)
-        // A line without an end was being written when the purge was killed; its snapshot does not exist yet.
-        let whole = text.lastIndex(of: UInt8(ascii: "\n")).map { text[..<$0] } ?? []
-        return try whole.split(separator: UInt8(ascii: "\n")).map { line in
-            let ids = line.split(separator: UInt8(ascii: " ")).map { ChunkID(hex: String(decoding: $0, as: UTF8.self)) }
-            guard ids.count == 2, let old = ids[0], let new = ids[1] else {
+        let length = Int(UnfinishedPurge.lineBytes)
+        var lines: [(ChunkID, ChunkID)] = []
+        for start in stride(from: 0, through: text.count - length, by: length) {
+            guard let line = UnfinishedPurge.line(text[start..<start + length]) else {
+                // The last line was being written when the purge ended; its snapshot does not exist yet.
+                if start + 2 * length > text.count { break }
                 throw StorageError(
                     .damaged, path, "\(path) does not list the snapshots that a purge has replaced",
                     remedy: "remove it and purge again; undoable operations may then be listed twice")
             }
-            return (old, new)
+            lines.append(line)
         }
+        return lines
+    }
+
+    /// Parses a line with its line feed; nil if it is not whole.
+    private static func line(_ bytes: ArraySlice<UInt8>) -> (ChunkID, ChunkID)? {
+        guard bytes.last == UInt8(ascii: "\n") else { return nil }
+        let ids = bytes.dropLast().split(separator: UInt8(ascii: " ")).map {
+            ChunkID(hex: String(decoding: $0, as: UTF8.self))
+        }
+        guard ids.count == 2, let first = ids[0], let second = ids[1] else { return nil }
+        return (first, second)
     }
 
     /// The last replacement of a snapshot: a second purge may have replaced the first one's.
@@ -99,9 +111,16 @@ struct UnfinishedPurge {
 
     private func append(_ first: ChunkID, _ second: ChunkID) throws(FileError) {
         let file = try file.open(O_RDWR)
-        // A line that a killed purge did not finish is overwritten.
-        let end = try FileStatus.read(file).size / UnfinishedPurge.lineBytes * UnfinishedPurge.lineBytes
-        try file.write(Array("\(first.hex) \(second.hex)\n".utf8), at: UInt64(end), path: path)
+        // A line that was not written to its end is overwritten; after a power failure it may have its full length.
+        var end = try FileStatus.read(file).size / UnfinishedPurge.lineBytes * UnfinishedPurge.lineBytes
+        if end > 0 {
+            var last = [UInt8](repeating: 0, count: Int(UnfinishedPurge.lineBytes))
+            _ = try last.withUnsafeMutableBytes { (buffer) throws(FileError) in
+                try file.read(into: buffer, at: end - UnfinishedPurge.lineBytes, path: path)
+            }
+            if UnfinishedPurge.line(last[...]) == nil { end -= UnfinishedPurge.lineBytes }
+        }
+        try file.write(Array("\(first.hex) \(second.hex)\n".utf8), at: end, path: path)
         try file.synchronizeData(path: path)
     }
 

@@ -128,8 +128,13 @@ final class FaultPlace {
 
     /// Copies everything, so that it can be reset.
     func keepOriginal() throws { try shell("cp -a \(work) \(original)") }
-    func putBack() throws { try shell("rm -rf \(work) && cp -a \(original) \(work)") }
-    func clear() throws { try shell("rm -rf \(work)") }
+    func putBack() throws {
+        try clear()
+        try shell("cp -a \(original) \(work)")
+    }
+
+    /// Removes everything, also the memory of the archive, which is missing now.
+    func clear() throws { try shell("rm -rf \(work) \(place.appending("home"))") }
 
     // MARK: Reading
 

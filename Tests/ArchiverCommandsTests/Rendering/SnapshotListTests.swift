@@ -42,7 +42,7 @@ struct SnapshotListTests {
         let records: [ListedSnapshot] = [.made(1, at: 0), .made(2, at: 10), .made(3, at: 20)]
         let gaps = ListedGaps([records[1].id: [.lasting(1, to: 2)], records[2].id: [.lasting(12, to: 13)]])
         let forward = SnapshotList.table(records, gaps, .plain)
-        let backward = SnapshotList.table(records.reversed(), gaps, .plain)
+        let backward = SnapshotList.table(records.reversed(), gaps, .plain, isNewestFirst: true)
         #expect(backward.first == forward.first)
         #expect(Array(backward.dropFirst()) == forward.dropFirst().reversed())
     }
