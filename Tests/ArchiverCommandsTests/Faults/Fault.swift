@@ -51,7 +51,8 @@ enum Fault: String, CaseIterable {
 
     /// Calls that can change something.
     private static let changing: Set = [
-        "openat", "openat2", "write", "pwrite64", "fallocate", "ftruncate", "fsync", "fdatasync", "syncfs", "mkdir", "mkdirat",
+        "openat", "openat2", "write", "pwrite64", "fallocate", "ftruncate", "fsync", "fdatasync", "syncfs", "mkdir",
+        "mkdirat",
         "unlink", "unlinkat", "rmdir", "renameat", "renameat2", "linkat", "symlinkat", "mknodat", "fchmod", "fchmodat",
         "fchown", "fchownat", "utimensat", "fsetxattr", "lsetxattr",
     ]
