@@ -15,8 +15,13 @@ internal import SnapshotTree
 package struct ReversedOperation {
     /// The tree of the snapshot that it restored, or of the state after it; nil if unknown.
     let tree: ChunkID?
+    /// The paths that could not be read after it either, so that it left them alone; nil if unknown.
+    let unread: Set<RelativePath>?
 
-    package init(tree: ChunkID?) { self.tree = tree }
+    package init(tree: ChunkID?, unread: Set<RelativePath>?) {
+        self.tree = tree
+        self.unread = unread
+    }
 }
 
 /// The paths that one part of a restore leaves alone.
@@ -89,7 +94,8 @@ struct RestoreRules {
         later = SnapshotScopes(snapshot.tree, rules, in: nodes)
         unread = try recorded.problems.filter { problem in
             // What is gone by now comes back as it was last known.
-            try problem.reason == .unreadable
+            // What the operation could read for a part of the time, it may have changed.
+            try problem.reason == .unreadable && reversed?.unread?.contains(problem.path) != false
                 && FileStatus.read(problem.path, beneath: root.directory.descriptor) != nil
         }.map(\.path)
         isNamed =

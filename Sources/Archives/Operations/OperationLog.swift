@@ -85,13 +85,15 @@ struct OperationLog {
 
     /// The next steps of undoing or redoing, in order.
     ///
-    /// If the newest operation is an interrupted undo or redo of the same kind, the first step completes it.
+    /// If the newest operation is an interrupted undo or redo of the same kind, the first step completes it. One that
+    /// could not restore some paths is tried again if nothing else is left: otherwise it would block the next step.
     func steps(_ reversal: LoggedOperation.Reversal) -> [Step] {
         let places = reversal == .undo ? undoable : redoable
         let steps = places.reversed().map { place in
             Step(operation: operations[place], target: operations[place].id, resumed: nil)
         }
-        return (interrupted(reversal).map { [$0] } ?? []) + steps
+        let resumed = interrupted(reversal, orFailed: steps.isEmpty)
+        return (resumed.map { [$0] } ?? []) + steps
     }
 
     /// The newest operation if it is an undo or redo that ran to its end and could not restore some paths.
@@ -99,9 +101,9 @@ struct OperationLog {
         operations.last.flatMap { $0.hasEnded && $0.failed > 0 && $0.record.target != nil ? $0 : nil }
     }
 
-    private func interrupted(_ reversal: LoggedOperation.Reversal) -> Step? {
-        guard let newest = operations.last, !newest.hasEnded, newest.record.kind.rawValue == reversal.rawValue,
-            let target = newest.record.target
+    private func interrupted(_ reversal: LoggedOperation.Reversal, orFailed: Bool) -> Step? {
+        guard let newest = operations.last, newest.record.kind.rawValue == reversal.rawValue,
+            let target = newest.record.target, !newest.hasEnded || orFailed && newest.failed > 0
         else { return nil }
         return Step(operation: operations.first { $0.id == target }, target: target, resumed: newest.record)
     }
