@@ -92,11 +92,13 @@ struct RestoreRules {
         present = DirectoryScopes(root, rules)
         wanted = SnapshotScopes(snapshot.tree, recorded.exclusions, in: nodes)
         later = SnapshotScopes(snapshot.tree, rules, in: nodes)
-        unread = try recorded.problems.filter { problem in
-            // What is gone by now comes back as it was last known.
+        unread = recorded.problems.filter { problem in
             // What the operation could read for a part of the time, it may have changed.
-            try problem.reason == .unreadable && reversed?.unread?.contains(problem.path) != false
-                && FileStatus.read(problem.path, beneath: root.directory.descriptor) != nil
+            guard problem.reason == .unreadable, reversed?.unread?.contains(problem.path) != false else { return false }
+            // What is gone by now comes back as it was last known; a dead mount is not gone.
+            do { return try FileStatus.read(problem.path, beneath: root.directory.descriptor) != nil } catch {
+                return true
+            }
         }.map(\.path)
         isNamed =
             try !part.isRoot

@@ -128,16 +128,15 @@ struct RoundTripTests {
         #expect(try work.run("diff", "latest").lines == ["~ notes/ (permissions)"])
     }
 
-    @Test("one file restored to a target is in an accessible directory")
+    @Test("one file restored to an empty directory is in it")
     func oneFileElsewhere() throws {
         let work = try Workplace()
         let id = try work.capture()
+        try FileManager.default.createDirectory(atPath: work.path("out").string, withIntermediateDirectories: false)
         let outcome = try work.run("restore", "\(id):notes/todo.txt", "--target", work.path("out").string)
         #expect(outcome.status == 0, "\(outcome.errorText)")
         #expect(outcome.text.contains("notes/todo.txt into \(work.path("out"))"))
         #expect(try work.read("out/todo.txt") == Array("one\ntwo\n".utf8))
-        let mode = try ChildProcess.run("stat", ["-c", "%a", work.path("out").string].map { Array($0.utf8) }).text
-        #expect(mode == "700\n")
     }
 
     @Test("an archive below the root is not captured")
