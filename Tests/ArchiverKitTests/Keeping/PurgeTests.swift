@@ -396,7 +396,8 @@ import Threading
         try scene.prune.reopen(withNewCatalogue: false)
         let count = try scene.prune.archive.snapshots().count
         var (step, replaced): (Int, [ChunkID]) = (0, [])
-        while replaced.isEmpty {
+        // Until both snapshots with the directory are replaced, but nothing is removed.
+        while !shared.allSatisfy({ replaced.contains($0.id.chunk) }) {
             step += 1
             scene.copy()
             let left = Locked(step)
