@@ -5,7 +5,7 @@ package import ArchiveFormat
 internal import ArchiveStorage
 internal import Capturing
 internal import Exclusions
-internal import FileIO
+package import FileIO
 internal import FileWatching
 internal import Glibc
 internal import Roots
