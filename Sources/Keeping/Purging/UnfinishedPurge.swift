@@ -90,7 +90,7 @@ struct UnfinishedPurge {
     }
 
     /// Writes that the purge has begun, durably.
-    mutating func begin() throws(FileError) {
+    mutating func begin() throws {
         if hasBegun { return }
         if !exists { try DurableFile.replace(file, contents: []) }
         try append(purge, purge)
@@ -98,25 +98,25 @@ struct UnfinishedPurge {
     }
 
     /// Adds a replacement to the mark, durably, before the new snapshot is stored.
-    mutating func add(_ old: SnapshotID, replacedBy new: SnapshotID) throws(FileError) {
+    mutating func add(_ old: SnapshotID, replacedBy new: SnapshotID) throws {
         try begin()
         try append(old.chunk, new.chunk)
     }
 
     /// Writes that the purge has replaced every snapshot, durably.
-    mutating func finishReplacing() throws(FileError) {
+    mutating func finishReplacing() throws {
         try begin()
         if let zeros = UnfinishedPurge.zeros { try append(purge, zeros) }
     }
 
-    private func append(_ first: ChunkID, _ second: ChunkID) throws(FileError) {
+    private func append(_ first: ChunkID, _ second: ChunkID) throws {
         let file = try file.open(O_RDWR)
         // A line that was not written to its end is overwritten; after a power failure it may have its full length.
         var end = try FileStatus.read(file).size / UnfinishedPurge.lineBytes * UnfinishedPurge.lineBytes
         if end > 0 {
             var last = [UInt8](repeating: 0, count: Int(UnfinishedPurge.lineBytes))
-            _ = try last.withUnsafeMutableBytes { (buffer) throws(FileError) in
-                try file.read(into: buffer, at: end - UnfinishedPurge.lineBytes, path: path)
+            _ = try last.withUnsafeMutableBytes {
+                try file.read(into: $0, at: end - UnfinishedPurge.lineBytes, path: path)
             }
             if UnfinishedPurge.line(last[...]) == nil { end -= UnfinishedPurge.lineBytes }
         }
