@@ -5,7 +5,7 @@ package import ArchiveFormat
 internal import ArchiveStorage
 internal import Capturing
 internal import Exclusions
-package import FileIO
+internal import FileIO
 internal import FileWatching
 internal import Glibc
 internal import Roots
@@ -15,12 +15,12 @@ internal import SnapshotTree
 package struct ReversedOperation {
     /// The tree of the snapshot that it restored, or of the state after it; nil if unknown.
     let tree: ChunkID?
-    /// The paths that could not be read after it either, so that it left them alone; nil if unknown.
-    let unread: Set<RelativePath>?
+    /// Whether it was a restore of `tree`.
+    let isRestore: Bool
 
-    package init(tree: ChunkID?, unread: Set<RelativePath>?) {
+    package init(tree: ChunkID?, isRestore: Bool) {
         self.tree = tree
-        self.unread = unread
+        self.isRestore = isRestore
     }
 }
 
@@ -93,8 +93,7 @@ struct RestoreRules {
         wanted = SnapshotScopes(snapshot.tree, recorded.exclusions, in: nodes)
         later = SnapshotScopes(snapshot.tree, rules, in: nodes)
         unread = recorded.problems.filter { problem in
-            // What the operation could read for a part of the time, it may have changed.
-            guard problem.reason == .unreadable, reversed?.unread?.contains(problem.path) != false else { return false }
+            guard problem.reason == .unreadable else { return false }
             // What is gone by now comes back as it was last known; a dead mount is not gone.
             do { return try FileStatus.read(problem.path, beneath: root.directory.descriptor) != nil } catch {
                 return true
@@ -116,6 +115,7 @@ struct RestoreRules {
         var repositories = Repositories(root, source)
         let isInRepository = try repositories.contain(part, isDirectory: true)
         var restored = 0
+        var leftUnread: Set<RelativePath> = []
         try forEachStep { step in
             guard let kind = (step.wanted ?? step.present)?.kind else { return }
             if try mounts.exempt(step) { return found.add(step.path) }
@@ -131,13 +131,14 @@ struct RestoreRules {
                 found.excluded += 1
                 return found.add(step.path)
             }
-            if wasUnread(step) { return found.add(step.path) }
+            if try wasUnread(step) {
+                if let path = unread.first(where: { $0.contains(step.path) }) { leftUnread.insert(path) }
+                return found.add(step.path)
+            }
             if let directory = try directoryDecided(by: step), deciding.last != directory { deciding.append(directory) }
         }
-        if reversed != nil {
-            for path in unread where part.contains(path) || path.contains(part) {
-                found.remarks.append("\(path) could not be read before the operation, so it was left as it is")
-            }
+        for path in leftUnread.sorted() {
+            found.remarks.append("\(path) could not be read before the operation, so it was left as it is")
         }
         if restored > 0, reversed == nil {
             found.remarks.append(
@@ -184,12 +185,17 @@ struct RestoreRules {
     }
 
     /// Whether the state before the reversed operation is unknown at the path of `step`.
-    private func wasUnread(_ step: RestoreStep) -> Bool {
-        guard reversed != nil else { return false }
-        return unread.contains { path in
+    private func wasUnread(_ step: RestoreStep) throws -> Bool {
+        guard let reversed else { return false }
+        let isUnread = unread.contains { path in
             // The status of a directory is known even if its content is not.
             path.contains(step.path) && (path != step.path || (step.wanted ?? step.present)?.kind != .directory)
         }
+        guard isUnread, reversed.isRestore, let tree = reversed.tree else { return isUnread }
+        // What is now as the restore wanted it, the restore has made so: it could be read in the meantime.
+        let restored = try Tree(tree, in: source.nodes).entry(at: step.path)
+        guard let restored, let present = step.present else { return restored != nil || step.present != nil }
+        return restored.kind != present.kind || restored.content != present.content
     }
 
     // MARK: Ignore files

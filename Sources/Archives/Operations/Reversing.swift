@@ -80,9 +80,7 @@ struct Reversing {
         let operation = step.operation
         let snapshot = operation?.record.parts.isEmpty == true ? operation?.record.snapshot : nil
         let brought = try? (snapshot ?? operation?.after).map { try archive.store.snapshot($0) }
-        let after = try? (operation?.after).map { try archive.store.snapshot($0) }
-        let unread = after.map { $0.problems.filter { $0.reason == .unreadable }.map(\.path) }
-        return ReversedOperation(tree: brought?.tree, unread: unread.map(Set.init))
+        return ReversedOperation(tree: brought?.tree, isRestore: snapshot != nil)
     }
 
     private func report(_ steps: [OperationLog.Step]) throws -> [OperationResult] {
