@@ -58,9 +58,10 @@ struct OperationLogTests {
         ("restore,done 1,undo 1,done 2,redo 2,redo 2,done 4", "3", ""),
         ("restore,done 1,undo 1,redo 2,done 3", "3", ""),
         ("restore,done 1,undo 1,done 2,redo 2,undo 3", "4!", "4"),
-        // An undo that ran to its end without restoring everything is not repeated.
+        // An undo that ran to its end without restoring everything is repeated only if nothing else is left.
         ("restore,done 1,restore,done 2,undo 2,failed 3", "1", "3"),
-        ("restore,done 1,undo 1,done 2,redo 2,failed 3", "3", ""),
+        ("restore,done 1,undo 1,failed 2", "2!", "2"),
+        ("restore,done 1,undo 1,done 2,redo 2,failed 3", "3", "3!"),
         // An operation of a later version of the program has changed the root, too.
         ("restore,done 1,undo 1,done 2,later,done 3", "3", ""),
         ("later,restore,done 2", "2 1", ""),
