@@ -396,8 +396,9 @@ import Threading
         try scene.prune.reopen(withNewCatalogue: false)
         let count = try scene.prune.archive.snapshots().count
         var (step, replaced): (Int, [ChunkID]) = (0, [])
-        // Until both snapshots with the directory are replaced, but nothing is removed.
-        while !shared.allSatisfy({ replaced.contains($0.id.chunk) }) {
+        // Until every snapshot is replaced, but nothing is removed.
+        let planned = try scene.prune.archive.plannedPurge(target).replaced.count
+        while replaced.count < planned {
             step += 1
             scene.copy()
             let left = Locked(step)
