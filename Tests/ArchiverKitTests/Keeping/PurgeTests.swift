@@ -397,7 +397,7 @@ import Threading
         let count = try scene.prune.archive.snapshots().count
         var (step, replaced): (Int, [ChunkID]) = (0, [])
         // Until every snapshot is replaced, but nothing is removed.
-        let planned = try scene.prune.archive.plannedPurge(target).replaced.count
+        let planned = try scene.prune.archive.plannedPurge(of: target).replaced.count
         while replaced.count < planned {
             step += 1
             scene.copy()
