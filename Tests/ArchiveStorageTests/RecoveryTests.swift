@@ -210,10 +210,9 @@ struct RecoveryTests {
     func stoppedOpening() throws {
         let scene = try Scene()
         let lock = scene.directory.path.appending("locks").appending("open.lock")
-        let script = "exec 9>>'\(lock)'; flock 9; echo \"$$ archiver list\" >'\(lock)'; echo ready; kill -STOP $$"
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/bash")
-        process.arguments = ["-c", script]
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["flock", "--no-fork", lock.string, "sh", "-c", "echo ready; kill -STOP $$"]
         let output = Pipe()
         process.standardOutput = output
         try process.run()
