@@ -34,7 +34,7 @@ struct CreationReport {
         let name = Escaping.text(archive.directory.bytes)
         let message = "created a new archive: \(name)"
         // Another one may have been meant: a script without $ARCHIVER_ARCHIVE uses the default archive.
-        let remedy = KnownArchive.all.first { $0.path != archive.directory }.map {
+        let remedy = KnownArchive.all.first { $0.path != archive.directory && $0.exists }.map {
             "this machine also uses \(Escaping.text($0.path.bytes)); if you meant that one, name it with --archive"
         }
         guard console.isJSON else {

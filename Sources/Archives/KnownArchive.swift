@@ -64,6 +64,18 @@ package struct KnownArchive: Sendable {
         return false
     }
 
+    /// Whether it is at its path, or on a disk that is not mounted there now; false if it was removed.
+    package var exists: Bool {
+        if let status = try? EnclosedPath(path).appending("archive.json").status, status.kind == .file { return true }
+        for (directory, old) in zip(KnownArchive.directories(above: path), places).reversed() {
+            guard let present = KnownArchive.identity(of: directory) else { continue }
+            // The archive was on the file system of the directory above it; that of the nearest one is mounted.
+            guard let deepest = places.last ?? nil, old != nil else { return false }
+            return deepest.prefix(KnownArchive.fileSystemBytes) != present.prefix(KnownArchive.fileSystemBytes)
+        }
+        return false
+    }
+
     private static func directories(above path: FilePath) -> [FilePath] {
         var directories: [FilePath] = []
         var directory = path

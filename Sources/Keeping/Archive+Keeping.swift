@@ -251,6 +251,12 @@ public struct PruneResult: Sendable, Hashable {
     public let inUse: Int
     /// The bytes that would be free in those.
     public let bytesInUse: UInt64
+    /// How many segments stay because the disk has no room to copy what is still needed in them.
+    public let withoutRoom: Int
+    /// The bytes that would be free in those.
+    public let bytesWithoutRoom: UInt64
+    /// The bytes that must be free on the disk to free the first of those.
+    public let roomNeeded: UInt64
     /// The suspended process that kept segments from being freed, with its command; nil if there was none.
     public let waitedFor: String?
     /// The segments that stay because they are damaged, each as a sentence.
@@ -290,8 +296,10 @@ extension Archive {
     /// - Parameters:
     ///   - left: snapshots that a dry run treats as forgotten.
     ///   - goalBytes: the bytes to free if possible: then a little dead space is worthwhile, too.
+    ///   - releasedBytes: the bytes on the disk that a dry run counts as free.
     func prune(
         protecting protected: ForgottenSpan, without left: Set<ChunkID> = [], goalBytes: UInt64 = 0, isDryRun: Bool,
+        releasedBytes: UInt64 = 0,
         isCancelled: @escaping @Sendable () -> Bool = { false },
         progress: OperationProgress? = nil
     ) throws(ArchiverError) -> PruneResult {
@@ -299,6 +307,7 @@ extension Archive {
             var options = Reclaimer.Options()
             options.isDryRun = isDryRun
             options.goalBytes = Int(clamping: goalBytes)
+            options.releasedBytes = Int(clamping: releasedBytes)
             options.isCancelled = isCancelled
             options.onProgress = { done, all in
                 progress?.expect(entries: nil, bytes: UInt64(all))
@@ -313,7 +322,8 @@ extension Archive {
                 isDryRun: isDryRun, bytesBefore: UInt64(result.bytesBefore), bytesAfter: UInt64(result.bytesAfter),
                 freedBytes: UInt64(result.freedBytes), segments: result.segments, dropped: result.dropped,
                 movedBytes: UInt64(result.movedBytes), inUse: result.inUse,
-                bytesInUse: UInt64(result.bytesInUse),
+                bytesInUse: UInt64(result.bytesInUse), withoutRoom: result.withoutRoom,
+                bytesWithoutRoom: UInt64(result.bytesWithoutRoom), roomNeeded: UInt64(result.roomNeeded),
                 waitedFor: result.waitedFor.map { "process \($0.process) (\($0.command))" }, damaged: result.damaged)
         }
     }

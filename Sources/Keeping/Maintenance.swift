@@ -56,8 +56,17 @@ public struct MaintenanceResult: Sendable {
             room: ArchiveRoom(usedBytes: 1, freeBytes: 1, totalBytes: 1, budget: StorageBudget(), isBudgetSet: false))
     }
 
+    /// Whether nothing was changed.
+    public internal(set) var isDryRun = false
+
+    /// The bytes that the archive exceeds its budget by afterwards; in a dry run, an estimate.
+    public var lackingBytes: UInt64 {
+        let freed = isDryRun ? pruned?.freedBytes ?? 0 : 0
+        return room.lackingBytes - min(room.lackingBytes, freed)
+    }
+
     /// Whether the archive will still exceed its budget when what was forgotten has been freed.
-    public var isShort: Bool { room.lackingBytes > plan?.waitingBytes ?? 0 }
+    public var isShort: Bool { lackingBytes > plan?.waitingBytes ?? 0 }
 
     /// Whether anything was done.
     public var hasChanged: Bool { thinned + thinnedForRoom > 0 || (pruned?.freedBytes ?? 0) > 0 }
@@ -88,7 +97,7 @@ extension Archive {
             try store.requireWritable()
             var run = Maintenance(
                 archive: self, options: options, isCancelled: isCancelled, progress: progress,
-                result: MaintenanceResult(room: try room()))
+                result: MaintenanceResult(room: try room(), isDryRun: options.isDryRun))
             try run.run()
             return run.result
         }
@@ -142,10 +151,9 @@ private struct Maintenance {
     private mutating func prune(grace: Duration) throws {
         let end = PruneHorizon.end(grace: grace)
         if !options.isDryRun { options.willPrune() }
-        let pruned = try archive.prune(
-            grace: grace, isDryRun: options.isDryRun, isCancelled: isCancelled, progress: progress)
+        let pruned = try prune(protecting: ForgottenSpan(grace: grace))
         // Skipped segments may hold what was forgotten: the next run tries again.
-        if !options.isDryRun, pruned.inUse == 0 { PruneHorizon(archive.store.layout).record(end) }
+        if !options.isDryRun, pruned.inUse + pruned.withoutRoom == 0 { PruneHorizon(archive.store.layout).record(end) }
         result.pruned = result.pruned.map { $0.followed(by: pruned) } ?? pruned
     }
 
@@ -215,11 +223,25 @@ private struct Maintenance {
 
     private mutating func prune(_ plan: RoomPlan, without left: Set<ChunkID>) throws {
         if !options.isDryRun { options.willPrune() }
-        let pruned = try archive.prune(
-            protecting: plan.protected, without: left, goalBytes: min(plan.goalBytes, plan.freedNow),
-            isDryRun: options.isDryRun, isCancelled: isCancelled, progress: progress)
+        let pruned = try prune(
+            protecting: plan.protected, without: left, goalBytes: min(plan.goalBytes, plan.freedNow))
         if options.isDryRun { return result.pruned = pruned }
         result.pruned = result.pruned.map { $0.followed(by: pruned) } ?? pruned
+    }
+
+    /// Prunes; gives up the ballast if there is no room for copies.
+    private func prune(
+        protecting protected: ForgottenSpan, without left: Set<ChunkID> = [], goalBytes: UInt64 = 0
+    ) throws -> PruneResult {
+        let prune = { (releasedBytes: UInt64) in
+            try archive.prune(
+                protecting: protected, without: left, goalBytes: goalBytes, isDryRun: options.isDryRun,
+                releasedBytes: releasedBytes, isCancelled: isCancelled, progress: progress)
+        }
+        if options.isDryRun { return try prune(ballast.bytes) }
+        let pruned = try prune(0)
+        if pruned.withoutRoom > 0, ballast.release() { return pruned.followed(by: try prune(0)) }
+        return pruned
     }
 
     /// Reserves room for the next time the disk is full, unless it is full now.
@@ -237,6 +259,7 @@ extension PruneResult {
             isDryRun: isDryRun, bytesBefore: bytesBefore, bytesAfter: next.bytesAfter,
             freedBytes: freedBytes + next.freedBytes, segments: segments, dropped: dropped + next.dropped,
             movedBytes: movedBytes + next.movedBytes, inUse: next.inUse, bytesInUse: next.bytesInUse,
+            withoutRoom: next.withoutRoom, bytesWithoutRoom: next.bytesWithoutRoom, roomNeeded: next.roomNeeded,
             waitedFor: next.waitedFor,
             damaged: next.damaged)
     }

@@ -11,15 +11,21 @@ public import SystemPackage
 public struct RoomPlan: Sendable, Hashable {
     /// Why an archive cannot get within its limits.
     public enum Cause: Sendable, Hashable, Codable {
-        /// A file takes so many bytes in a snapshot that is always kept.
-        case file(FilePath, bytes: UInt64, snapshot: SnapshotID, why: String)
+        /// The versions of a file take so many bytes in snapshots that are always kept; `snapshot` is the newest.
+        case file(FilePath, versions: Int, bytes: UInt64, snapshot: SnapshotID, why: String)
+        /// Only the snapshots of the last hour need so many bytes.
+        case lastHour(snapshots: Int, bytes: UInt64)
         /// Other programs use so many bytes of the archive's disk.
         case otherPrograms(bytes: UInt64)
 
         /// The cause as a sentence without a full stop.
         public var message: String {
             switch self {
-            case .file(let path, let bytes, _, let why): "\(path) takes \(Cause.text(bytes)) and is in \(why)"
+            case .file(let path, 1, let bytes, _, let why): "\(path) takes \(Cause.text(bytes)) and is in \(why)"
+            case .file(let path, let versions, let bytes, _, let why):
+                "\(versions) versions of \(path) take \(Cause.text(bytes)), and the newest is in \(why)"
+            case .lastHour(1, let bytes): "a snapshot of the last hour takes \(Cause.text(bytes))"
+            case .lastHour(let count, let bytes): "\(count) snapshots of the last hour take \(Cause.text(bytes))"
             case .otherPrograms(let bytes): "other programs use \(Cause.text(bytes)) of the archive's disk"
             }
         }
@@ -101,18 +107,18 @@ struct RoomPlanning {
         let forgotten = try self.forgotten()
         let groups: [RoomSurvey.Group] =
             [.forgotten(forgotten.young), .forgotten(forgotten.old), .forgotten(forgotten.others)]
-            + candidates.map { .snapshot($0.id) }
+            + candidates.map { .snapshots([$0.id]) } + [.snapshots(division.young)]
         var survey = try RoomSurvey(archive.store, always: always.ids, groups: groups, mark)
         let isFull = options.isRoomOut || room.isDiskFull
-        let all = survey.freedBytes.reduce(0, +)
+        let all = survey.freedBytes.dropLast().reduce(0, +)
         var plan = RoomPlan(
             lackingBytes: room.lackingBytes, freeableBytes: all,
             protected: ForgottenSpan(grace: options.grace, at: now))
-        plan.goalBytes = goal(&plan, survey, always)
+        plan.goalBytes = goal(&plan, survey, division)
         shorten(&plan.protected, plan.goalBytes, survey, isFull: isFull)
         // Up to this group everything goes.
         var (position, freed) = (0, survey.freedBytes[0])
-        for next in survey.freedBytes.indices.dropFirst() {
+        for next in survey.freedBytes.indices.dropFirst().dropLast() {
             guard next <= RoomPlanning.forgottenGroups || freed < plan.goalBytes else { break }
             freed += survey.freedBytes[next]
             position = next
@@ -145,6 +151,8 @@ struct RoomPlanning {
     private struct Division {
         var always = Always()
         var candidates: [Candidate] = []
+        /// The other snapshots of the last hour: they stay for now.
+        var young: [SnapshotID] = []
         /// How many snapshots each root has.
         var counts: [Int64: Int] = [:]
         /// The lifetimes of deleted files that are to be recorded before snapshots go.
@@ -189,8 +197,12 @@ struct RoomPlanning {
         for row in rows.reversed() {
             let age = now.seconds.subtractingReportingOverflow(row.time.seconds)
             let isYoung = age.overflow ? row.time > now : age.partialValue < RoomPlan.youngestSeconds
-            if let step = steps[row.id], !isYoung {
-                division.candidates.append(Candidate(id: row.id, root: number, step: step, time: row.time))
+            if let step = steps[row.id] {
+                if isYoung {
+                    division.young.append(row.id)
+                } else {
+                    division.candidates.append(Candidate(id: row.id, root: number, step: step, time: row.time))
+                }
                 continue
             }
             division.always.ids.append(row.id)
@@ -202,8 +214,6 @@ struct RoomPlanning {
                     "a pinned snapshot"
                 } else if row.hasLabel {
                     "a labelled snapshot"
-                } else if isYoung {
-                    "a snapshot of the last hour"
                 } else {
                     "a snapshot that is always kept"
                 }
@@ -227,7 +237,7 @@ struct RoomPlanning {
     }
 
     /// Returns the bytes to free; records in `plan` whether the limits can be reached, and if not, why.
-    private func goal(_ plan: inout RoomPlan, _ survey: RoomSurvey, _ always: Always) -> UInt64 {
+    private func goal(_ plan: inout RoomPlan, _ survey: RoomSurvey, _ division: Division) -> UInt64 {
         var goal: UInt64 = 0
         let freeable = plan.freeableBytes
         if room.excessBytes > freeable, let limit = room.budget.maxSize {
@@ -250,11 +260,16 @@ struct RoomPlanning {
         }
         if !plan.isReachable {
             let kept = room.usedBytes - min(room.usedBytes, freeable)
-            for (index, file) in survey.largest.enumerated() where index == 0 || file.bytes > kept / 20 {
+            if let bytes = survey.freedBytes.last, bytes > kept / 20 {
+                plan.causes.append(.lastHour(snapshots: division.young.count, bytes: bytes))
+            }
+            let always = division.always
+            for file in survey.largest where plan.causes.isEmpty || file.bytes > kept / 20 {
                 guard let root = always.roots[file.snapshot], let why = always.reasons[file.snapshot] else { continue }
                 plan.causes.append(
                     .file(
-                        FilePath(bytes: root.bytes + [UInt8(ascii: "/")] + file.path.bytes), bytes: file.bytes,
+                        FilePath(bytes: root.bytes + [UInt8(ascii: "/")] + file.path.bytes), versions: file.versions,
+                        bytes: file.bytes,
                         snapshot: file.snapshot, why: why))
             }
         }

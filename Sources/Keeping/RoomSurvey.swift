@@ -13,13 +13,13 @@ struct RoomSurvey {
     /// The records that go together.
     enum Group {
         case forgotten([ChunkID])
-        case snapshot(SnapshotID)
+        case snapshots([SnapshotID])
     }
 
     /// The bytes that become free with each group; the first number is what nothing needs now.
     private(set) var freedBytes: [UInt64]
     /// The files with the most bytes among what always stays, the largest first.
-    private(set) var largest: [(path: RelativePath, snapshot: SnapshotID, bytes: UInt64)] = []
+    private(set) var largest: [(path: RelativePath, versions: Int, snapshot: SnapshotID, bytes: UInt64)] = []
 
     private let store: ArchiveStore
     /// For each needed chunk, the position in `freedBytes` of the group that it goes with.
@@ -38,6 +38,7 @@ struct RoomSurvey {
         var path: RelativePath
         var snapshot: SnapshotID
         var chunks: [ChunkID]
+        var versions = 1
         var length: UInt64
     }
 
@@ -60,6 +61,7 @@ struct RoomSurvey {
                 // The newest snapshot is named; all kept versions count.
                 if let index = files.firstIndex(where: { $0.path == entry.path }) {
                     files[index].chunks += chunks
+                    files[index].versions += 1
                     return
                 }
                 guard files.count < RoomSurvey.largestLimit || length > files.last?.length ?? 0 else { return }
@@ -75,7 +77,7 @@ struct RoomSurvey {
                 if positions[id.prefix] == nil { positions[id.prefix] = Int32(index + 1) }
             }
             switch group {
-            case .snapshot(let id): try mark.visit(snapshot: id, add)
+            case .snapshots(let ids): for id in ids { try mark.visit(snapshot: id, add) }
             case .forgotten(let ids): for id in ids { try mark.visitIfReadable(forgotten: id, add) }
             }
         }
@@ -92,7 +94,7 @@ struct RoomSurvey {
             for place in try file.chunks.flatMap({ try places(of: $0) }) where counted.insert(place).inserted {
                 bytes += UInt64(max(0, blocks[place]?.length ?? 0))
             }
-            largest.append((file.path, file.snapshot, bytes))
+            largest.append((file.path, file.versions, file.snapshot, bytes))
         }
         largest.sort { $0.bytes > $1.bytes }
     }

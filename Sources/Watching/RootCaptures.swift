@@ -60,7 +60,11 @@ final class RootCaptures: Sendable {
     ) throws -> CaptureResult {
         let service = root.service
         service.progress.reset()
-        let opened = try service.archive.current()
+        let opened: WatchedArchive.Opened
+        do { opened = try service.archive.current() } catch {
+            root.releaseArchive()
+            throw error
+        }
         let ranges = root.moveLock(to: opened) ? [.subtree(.root)] : ranges
         let directory = try openDirectory(of: root)
         var capture = prepare(for: root, cause, in: opened.archive, service.progress)

@@ -31,6 +31,15 @@ final class Upkeep: Sendable {
         var reportedAlmostShort = false
     }
 
+    /// How near an archive is to its budget.
+    private enum Shortage: Int, Comparable {
+        case none, near, reached
+
+        init(_ room: ArchiveRoom) { self = room.isShort ? .reached : room.isAlmostShort ? .near : .none }
+
+        static func < (left: Shortage, right: Shortage) -> Bool { left.rawValue < right.rawValue }
+    }
+
     /// How often maintenance runs, and how long after the start it first does.
     private static let interval = Duration.seconds(3600)
     private static let firstPause = Duration.seconds(300)
@@ -88,31 +97,32 @@ final class Upkeep: Sendable {
     private func maintainPeriodically() async {
         let scale = service.options.timeScale
         var due = ContinuousClock.now + Upkeep.firstPause / scale
-        var wasShort = false
+        var last = Shortage.none
         while !Task.isCancelled {
             let pause = Upkeep.roomInterval / scale
             do { try await Task.sleep(for: pause, tolerance: pause / 10, clock: .continuous) } catch { return }
-            let isShort = await measureRoom()
+            let shortage = await measureRoom()
             // If the last run could not help, do not repeat it every time.
-            if ContinuousClock.now >= due || isShort && !wasShort {
+            if ContinuousClock.now >= due || shortage > last {
                 let result = await maintain()
                 due = ContinuousClock.now + Upkeep.interval / scale
                 // What the run left is known, so that the next shortage is noticed.
-                wasShort = result.map { $0.room.isShort && !($0.plan?.isContinued ?? false) } ?? isShort
+                last = result.map { $0.plan?.isContinued ?? false ? .none : Shortage($0.room) } ?? shortage
             } else {
-                wasShort = isShort
+                last = shortage
             }
         }
     }
 
-    /// Frees the space of removed segments that this process still has open.
+    /// Frees the space of removed segments that this process still has open, and everything in an archive that is away.
     ///
-    /// - Returns: whether the archive exceeds its budget: it is too large, or the disk has too little free space.
-    private func measureRoom() async -> Bool {
+    /// - Returns: how near the archive is to its budget: it may be too large, or the disk have too little free space.
+    private func measureRoom() async -> Shortage {
         await Blocking.run { [service] in
+            service.followArchive()
             let archive = service.archive.latest
             archive.store.closeRemovedSegments()
-            return (try? archive.room().isShort) ?? false
+            return (try? archive.room()).map { Shortage($0) } ?? .none
         }
     }
 

@@ -222,6 +222,15 @@ public final class WatchService: Sendable {
     /// Sends an event to the observers, without waiting for them.
     func report(_ event: Event) { outbox.post(event) }
 
+    /// Closes everything in the archive if it is away, and locks the roots again if it has returned.
+    ///
+    /// A capture does the same, but a root may not change for a long time.
+    func followArchive() {
+        let roots = roots.withLock { $0 }
+        guard let opened = try? archive.current() else { return roots.forEach { $0.releaseArchive() } }
+        for root in roots where !root.hasLock && !shouldStop { root.takeLock(in: opened.archive) }
+    }
+
     /// Returns the status of all roots except one; asks all at the same time.
     func statuses(except asked: WatchedRoot) async -> [ControlResponse.Other] {
         await withTaskGroup { group in

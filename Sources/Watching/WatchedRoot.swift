@@ -139,15 +139,29 @@ final class WatchedRoot: Sendable {
             defer { number = opened.number }
             return number != opened.number
         }
-        // If only the catalogue was lost, the lock is already held.
-        if isNew, let new = try? RootLock.watching(path, in: opened.archive.store.layout) {
-            var new: FileLock? = new
-            lock.withLock { $0 = new.take() }
-            // Stop the old server first, as its end removes the socket's name.
-            control.stopListening()
-            control.listen(for: self)
-        }
+        if isNew || !hasLock { takeLock(in: opened.archive) }
         return isNew
+    }
+
+    /// Whether the root's lock is held: not while the archive is away.
+    var hasLock: Bool { lock.withLock { $0 != nil } }
+
+    /// Takes the lock in a reopened archive, and listens there.
+    func takeLock(in archive: Archive) {
+        // If only the catalogue was lost, the lock is already held.
+        guard let taken = try? RootLock.watching(path, in: archive.store.layout) else { return }
+        var new: FileLock? = taken
+        lock.withLock { $0 = new.take() }
+        // Stop the old server first, as its end removes the socket's name.
+        control.stopListening()
+        control.listen(for: self)
+    }
+
+    /// Closes the lock and the control socket of an archive that is away: they would keep its disk in use.
+    func releaseArchive() {
+        if !hasLock { return }
+        control.stopListening()
+        releaseLock()
     }
 
     /// Records in the lock's file that the watcher is active.

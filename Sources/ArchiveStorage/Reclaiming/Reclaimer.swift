@@ -22,6 +22,12 @@ package struct Reclaimed: Sendable, Hashable {
     package var inUse = 0
     /// Bytes that would be free in those.
     package var bytesInUse = 0
+    /// Segments skipped because the disk has no room for a copy of what is still needed in them.
+    package var withoutRoom = 0
+    /// Bytes that would be free in those.
+    package var bytesWithoutRoom = 0
+    /// The bytes that must be free on the disk to drop one of those.
+    package var roomNeeded = 0
     /// The suspended process that kept segments from being dropped; nil if there was none.
     package var waitedFor: LockHolder?
     /// Segments that stay because of damage; each entry is a sentence.
@@ -47,6 +53,8 @@ package final class Reclaimer {
         package var leastShare = 10
         /// The bytes to free if possible: then copying is worthwhile for smaller shares, too.
         package var goalBytes = 0
+        /// The bytes on the disk that a dry run counts as free: the caller would free them before.
+        package var releasedBytes = 0
         /// Whether to stop early; called now and then.
         package var isCancelled: @Sendable () -> Bool = { false }
         /// Called with the bytes processed so far, and all bytes to process.
@@ -74,6 +82,8 @@ package final class Reclaimer {
     private static let rowsAtOnce = 2_000
     /// The catalogue is shrunk only if it has this many free bytes: fewer are soon used again.
     private static let leastFreeBytes = 1 << 20
+    /// Free bytes that copying needs besides the copies: for a segment's table, and for the catalogue.
+    private static let leastRoom = 256 << 10
     /// Microseconds between two checks whether commits have ended.
     private static let pause: UInt32 = 10_000
     /// How long a suspended process may keep a reclaimer waiting.
@@ -110,13 +120,11 @@ package final class Reclaimer {
             let survey = try SegmentSurvey(catalogue, live: live)
             let victims = try victims(among: Array(left.values), survey)
             if options.isDryRun {
-                let freed = victims.reduce(0) { $0 + survey.tally(of: $1.number).freeBytes }
-                result.dropped = victims.count
-                result.freedBytes = freed
-                result.bytesAfter = result.bytesBefore - freed
+                foresee(victims, survey)
                 return result
             }
-            let batch = options.purged == nil ? Reclaimer.batch(of: victims) : victims
+            let batch = options.purged == nil ? batch(of: victims, survey, room: store.segments.freeBytes()) : victims
+            if batch.isEmpty { recordWithoutRoom(victims, survey) }
             if batch.isEmpty || result.waitedFor != nil { break }
             let all = done + victims.reduce(0) { $0 + $1.indexedLength }
             options.onProgress(done, all)
@@ -200,13 +208,53 @@ package final class Reclaimer {
         return found
     }
 
-    private static func batch(of victims: [ListedSegment]) -> [ListedSegment] {
-        var bytes = 0
-        let batch = victims.prefix { segment in
-            defer { bytes += segment.indexedLength }
-            return bytes == 0 || bytes + segment.indexedLength <= batchBytes
+    /// The segments to drop next: not too many at once, and only as many as the disk has room to copy.
+    ///
+    /// - Parameter room: the bytes that are free on the disk; nil if unknown.
+    private func batch(of victims: [ListedSegment], _ survey: SegmentSurvey, room: Int?) -> [ListedSegment] {
+        var (bytes, room) = (0, room)
+        var batch: [ListedSegment] = []
+        for segment in victims {
+            let needed = survey.tally(of: segment.number).neededBytes
+            if let left = room {
+                // Without anything to copy, a segment is dropped on the fullest disk.
+                if needed > 0, needed + Reclaimer.leastRoom > left { continue }
+                room = left - needed
+            }
+            if bytes > 0, bytes + segment.indexedLength > Reclaimer.batchBytes { break }
+            bytes += segment.indexedLength
+            batch.append(segment)
         }
-        return Array(batch)
+        return batch
+    }
+
+    /// Determines what a run would do: the same batches, without the work.
+    private func foresee(_ victims: [ListedSegment], _ survey: SegmentSurvey) {
+        var room = store.segments.freeBytes().map { $0 + options.releasedBytes }
+        var left = victims
+        while true {
+            let batch = batch(of: left, survey, room: room)
+            if batch.isEmpty { break }
+            for segment in batch {
+                let freed = survey.tally(of: segment.number).freeBytes
+                result.dropped += 1
+                result.freedBytes += freed
+                room = room.map { $0 + freed }
+            }
+            left.removeAll { segment in batch.contains { $0.number == segment.number } }
+        }
+        recordWithoutRoom(left, survey)
+        result.bytesAfter = result.bytesBefore - result.freedBytes
+    }
+
+    private func recordWithoutRoom(_ segments: [ListedSegment], _ survey: SegmentSurvey) {
+        for segment in segments {
+            let tally = survey.tally(of: segment.number)
+            let needed = tally.neededBytes + Reclaimer.leastRoom
+            result.roomNeeded = result.withoutRoom == 0 ? needed : min(result.roomNeeded, needed)
+            result.withoutRoom += 1
+            result.bytesWithoutRoom += tally.freeBytes
+        }
     }
 
     /// Drops the segments of a batch, all or none: dead chunks in one may depend on dead chunks in another.
@@ -216,11 +264,16 @@ package final class Reclaimer {
     ) throws {
         var victims: [ListedSegment] = []
         for segment in batch {
-            if try condemn(segment) {
-                victims.append(segment)
-            } else {
-                result.inUse += 1
-                result.bytesInUse += survey.tally(of: segment.number).freeBytes
+            do throws(StorageError) {
+                if try condemn(segment) {
+                    victims.append(segment)
+                } else {
+                    result.inUse += 1
+                    result.bytesInUse += survey.tally(of: segment.number).freeBytes
+                }
+            } catch {
+                guard error.code == .noSpace, options.purged == nil else { throw error }
+                recordWithoutRoom([segment], survey)
             }
         }
         do {
@@ -238,10 +291,10 @@ package final class Reclaimer {
             try acquitCopied(&victims)
             try mark(&live)
             while !victims.isEmpty {
-                guard let damaged = try evacuate(victims, onProgress) else { break }
+                guard let staying = try evacuate(victims, onProgress) else { break }
                 // It stays, so the chunks that it depends on in the others must be copied as well.
-                try catalogue.acquit(damaged.number)
-                victims.removeAll { $0.number == damaged.number }
+                try catalogue.acquit(staying.number)
+                victims.removeAll { $0.number == staying.number }
             }
         } catch {
             for segment in victims { _ = try? catalogue.acquit(segment.number) }
@@ -266,7 +319,7 @@ package final class Reclaimer {
 
     /// Copies the live chunks out of the segments.
     ///
-    /// - Returns: the first damaged segment; nil if everything was copied.
+    /// - Returns: the first segment that is damaged or has no room for its copy; nil if everything was copied.
     private func evacuate(
         _ victims: [ListedSegment], _ onProgress: (Int) -> Void
     ) throws(StorageError) -> ListedSegment? {
@@ -279,7 +332,12 @@ package final class Reclaimer {
             do throws(StorageError) {
                 try evacuation.move(blocks(of: segment), of: segment, isCancelled: options.isCancelled)
             } catch {
-                if error.code == .noSpace { throw noRoom(toMove: segment, survey) }
+                if error.code == .noSpace {
+                    if options.purged != nil { throw noRoom(toMove: segment, survey) }
+                    // Other programs write to the disk, too.
+                    recordWithoutRoom([segment], survey)
+                    return segment
+                }
                 guard error.code == .damaged || error.code == .newerFormat else { throw error }
                 result.damaged.append(error.message)
                 return segment

@@ -26,6 +26,13 @@ struct LocalSegments: SegmentStore {
 
     private func place(of name: String) -> EnclosedPath { directory.appending(name) }
 
+    func freeBytes() -> Int? {
+        guard let file = try? directory.openDirectory(),
+            let bytes = try? FileSystem.freeBytes(of: file)
+        else { return nil }
+        return Int(clamping: bytes)
+    }
+
     func length(of name: String) -> Int? {
         guard let status = try? place(of: name).status, status.kind == .file else { return nil }
         return Int(status.size)

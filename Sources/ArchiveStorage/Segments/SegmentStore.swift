@@ -38,6 +38,9 @@ package protocol SegmentStore: Sendable {
 
     /// Removes a segment whose creation was not finished, unless its writer is running.
     func removeUnfinished(_ name: String)
+
+    /// The bytes that this process can still write; nil if it cannot be determined.
+    func freeBytes() -> Int?
 }
 
 /// The bytes of an open segment.

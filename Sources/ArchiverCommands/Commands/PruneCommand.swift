@@ -20,7 +20,8 @@ struct PruneCommand: ParsableCommand {
             enough: first those that 'archiver keep --usual' would thin out, then more old ones than new ones, none \
             of the last hour, and at most half of a directory's snapshots at once. 'archiver unforget --last' brings \
             them back for a day, unless the disk is full. If the limits cannot be reached, nothing is forgotten, the \
-            causes are named, and the exit code is 3.
+            causes are named, and the exit code is 3. It is also 3 if the disk is too full to move the data that is \
+            still needed. With --dry-run, the exit code is that of the run.
 
             Examples:
               archiver prune --dry-run
@@ -58,10 +59,7 @@ struct PruneCommand: ParsableCommand {
         let damaged = result.pruned?.damaged ?? []
         console.warn(damaged, count: damaged.count, limit: 10) { Escaping.text($0) }
         if !damaged.isEmpty { throw ExitStatus.damaged }
-        let isOutOfReach = !(result.plan?.isReachable ?? true)
-        if dryRun ? isOutOfReach : result.isShort {
-            console.warn("archiver: \(MaintenanceText.shortage(result))")
-            if !dryRun { throw ExitStatus.incomplete }
-        }
+        if result.isShort { console.warn("archiver: \(MaintenanceText.shortage(result, isDryRun: dryRun))") }
+        if result.isShort || result.pruned?.withoutRoom ?? 0 > 0 { throw ExitStatus.incomplete }
     }
 }

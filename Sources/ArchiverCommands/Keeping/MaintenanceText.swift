@@ -24,13 +24,22 @@ enum MaintenanceText {
     private static func freed(_ result: PruneResult) -> String {
         let user =
             result.waitedFor.map { "\(Escaping.text($0)) may need: it is suspended" } ?? "another process is writing"
-        let inUse = result.inUse > 0 ? "; skipped \(Plural.of(result.inUse, "segment")) that \(user)" : ""
+        var skipped = result.inUse > 0 ? "; skipped \(Plural.of(result.inUse, "segment")) that \(user)" : ""
+        if result.withoutRoom > 0 { skipped += "; \(withoutRoom(result))" }
         let sizes = "\(ByteCount.text(result.bytesBefore)) before, \(ByteCount.text(result.bytesAfter)) after"
         if result.freedBytes == 0 {
-            return "nothing to reclaim: the archive has \(ByteCount.text(result.bytesAfter))" + inUse
+            let isStuck = result.inUse + result.withoutRoom > 0
+            return "\(isStuck ? "nothing reclaimed" : "nothing to reclaim"): "
+                + "the archive has \(ByteCount.text(result.bytesAfter))" + skipped
         }
         let verb = result.isDryRun ? "would reclaim about" : "reclaimed"
-        return "\(verb) \(ByteCount.text(result.freedBytes)): \(sizes)" + inUse
+        return "\(verb) \(ByteCount.text(result.freedBytes)): \(sizes)" + skipped
+    }
+
+    private static func withoutRoom(_ result: PruneResult) -> String {
+        let (dead, count) = (ByteCount.text(result.bytesWithoutRoom), Plural.of(result.withoutRoom, "segment"))
+        return "\(dead) in \(count) stay: the disk has no room for a copy of what is still needed there; free "
+            + "\(ByteCount.text(result.roomNeeded)) on it, or forget more snapshots"
     }
 
     /// When the space of what was forgotten for lack of room is freed; nil if nothing waits.
@@ -44,8 +53,9 @@ enum MaintenanceText {
     }
 
     /// The warning that the archive exceeds its budget, and why.
-    static func shortage(_ result: MaintenanceResult) -> String {
-        let excess = "the archive still exceeds its limits by \(ByteCount.text(result.room.lackingBytes))"
+    static func shortage(_ result: MaintenanceResult, isDryRun: Bool = false) -> String {
+        let verb = isDryRun ? "would still exceed" : "still exceeds"
+        let excess = "the archive \(verb) its limits by \(ByteCount.text(result.lackingBytes))"
         guard let plan = result.plan else { return excess }
         if plan.isContinued { return "\(excess): the next run forgets more, as one run forgets at most half" }
         if plan.isReachable {

@@ -74,6 +74,8 @@ final class MemorySegments: SegmentStore {
 
     func path(of name: String) -> FilePath { root.appending(name) }
 
+    func freeBytes() -> Int? { nil }
+
     func list() throws(StorageError) -> SegmentListing {
         try call(root) {
             var listing = SegmentListing()

@@ -106,6 +106,51 @@ struct BadDiskTests {
         #expect(try work.difference(of: work.root, and: "out") == "")
     }
 
+    @Test("prune on a full disk does what its dry run says", .enabled(if: getuid() == 0))
+    func fullDiskPruned() throws {
+        let work = try Workplace()
+        try FileManager.default.createDirectory(atPath: work.archive.string, withIntermediateDirectories: true)
+        guard try mounted("tmpfs", ["-o", "size=40m"], on: work.archive) else { return }
+        defer { unmount(work.archive) }
+        for _ in 0..<8 {
+            try work.write("noise", noise(2_000_000))
+            _ = try work.capture()
+        }
+        #expect(try work.run("forget", "oldest").status == 0)
+        #expect(try work.run("forget", "oldest").status == 0)
+        let filler = work.archive.appending("filler").string
+        _ = FileManager.default.createFile(atPath: filler, contents: nil)
+        let fill = try ChildProcess.run("dd", ["if=/dev/zero", "of=\(filler)", "bs=4k"].map { Array($0.utf8) })
+        #expect(fill.status != 0, "the disk is not full")
+
+        // The one segment has 12 MB that are needed: there is no room for a copy.
+        func prune(_ arguments: String...) throws -> (outcome: ChildProcess.Outcome, json: [String: Any]) {
+            let outcome = try work.run(["prune", "--now", "--json"] + arguments)
+            return (outcome, try JSON.object(outcome.output))
+        }
+        let text = try work.run("prune", "--now", "--dry-run")
+        #expect(text.text.contains("nothing reclaimed") && text.text.contains("no room for a copy"), "\(text.text)")
+        let (foreseen, stuck) = (try prune("--dry-run"), try prune())
+        #expect(foreseen.outcome.status == 3 && stuck.outcome.status == 3, "\(stuck.outcome.errorText)")
+        for key in ["freedBytes", "droppedSegments", "segmentsWithoutRoom"] {
+            #expect(foreseen.json[key] as? Int == stuck.json[key] as? Int, "\(key)")
+        }
+        #expect(stuck.json["segmentsWithoutRoom"] as? Int == 1)
+        #expect(try #require(stuck.json["bytesWithoutRoom"] as? Int) > 3_900_000)
+        #expect(try work.run("check", "--data").status == 0)
+
+        // With the room that it names, the prune succeeds.
+        let needed = try #require(stuck.json["roomNeededBytes"] as? Int)
+        #expect((12_000_000...13_000_000).contains(needed))
+        #expect(truncate(filler, off_t(try Data(contentsOf: URL(filePath: filler)).count - needed)) == 0)
+        let (promised, freed) = (try prune("--dry-run"), try prune())
+        #expect(promised.outcome.status == 0 && freed.outcome.status == 0, "\(freed.outcome.errorText)")
+        #expect(freed.json["droppedSegments"] as? Int == 1)
+        let difference = try #require(promised.json["freedBytes"] as? Int) - #require(freed.json["freedBytes"] as? Int)
+        #expect(abs(difference) < 10_000)
+        #expect(try work.run("check", "--data").status == 0)
+    }
+
     @Test("a full disk during a restore leaves existing files intact", .enabled(if: getuid() == 0))
     func fullDiskRestoring() throws {
         let work = try Workplace()

@@ -216,4 +216,24 @@ import Testing
         try scene.reopen(withNewCatalogue: false)
         try scene.expectAllKept()
     }
+
+    @Test("a watcher reports that its archive is close to its limits before it forgets anything for room")
+    func near() async throws {
+        let scene = try PruneScene()
+        var random = SeededGenerator("archives close to their limits")
+        try write(4, scene, &random)
+        let used = try scene.archive.room().usedBytes
+        try scene.archive.setBudget(StorageBudget(maxSize: used + used / 4))
+        let watcher = try await Watcher(scene.archive, roots: [scene.root.directory]) { options in
+            // The room is measured every 100 ms.
+            options.timeScale = 600
+            options.maintenance = .unattended
+        }
+        try scene.root.write("further", (0..<Int(used / 5)).map { _ in UInt8(random.below(256)) })
+        try await watcher.next { event in
+            if case .maintained(let result) = event { result.room.isAlmostShort } else { false }
+        }
+        try await watcher.stop()
+        #expect(try scene.archive.forgotten().isEmpty)
+    }
 }

@@ -59,7 +59,7 @@ import Testing
         #expect(result.plan == foreseen)
         #expect(result.thinnedForRoom == 0 && result.isShort && foreseen.going.isEmpty)
         #expect(!foreseen.isReachable && foreseen.causes.count == 1, "\(foreseen)")
-        guard case .file(let path, let bytes, _, let why) = foreseen.causes.first else {
+        guard case .file(let path, _, let bytes, _, let why) = foreseen.causes.first else {
             Issue.record("no file is named")
             return
         }
@@ -122,6 +122,12 @@ import Testing
         options.now = nil
         let young = try scene.archive.maintain(options)
         #expect(young.thinnedForRoom == 0 && young.plan?.isReachable == false && young.isShort)
+        let cause = try #require(young.plan?.causes.first)
+        guard case .lastHour(39, let bytes) = cause else {
+            Issue.record("\(cause)")
+            return
+        }
+        #expect(bytes > 100_000 && cause.message.hasPrefix("39 snapshots of the last hour take"))
         let first = try scene.archive.maintain(later(grace: .zero))
         #expect(first.thinnedForRoom == 20 && first.plan?.isContinued == true && first.isShort, "\(first)")
         var runs = 1
@@ -255,7 +261,7 @@ import Testing
         let always = ids.filter { _ in random.below(3) == 0 } + [try #require(ids.last)]
         let going = ids.filter { !always.contains($0) }.shuffled(using: &random)
         let survey = try RoomSurvey(
-            scene.store, always: always, groups: going.map { .snapshot($0) }, LiveMark(scene.store))
+            scene.store, always: always, groups: going.map { .snapshots([$0]) }, LiveMark(scene.store))
         let model = try BlockModel(scene)
         var freed: UInt64 = 0
         for count in 0...going.count {
