@@ -4,6 +4,7 @@ public import ArchiveStorage
 public import Archives
 public import FileIO
 public import Roots
+internal import SnapshotTree
 
 /// What became of a path between two snapshots.
 public struct CombinedChange: Sendable, Hashable {
@@ -49,10 +50,47 @@ extension Archive {
         at path: RelativePath = .root, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> [CombinedChange] {
         var span = ChangedSpan()
-        for snapshot in try changes(in: root, after: start, through: end, progress: progress) {
-            span.add(snapshot.changes)
-        }
+        let all = try changes(in: root, after: start, through: end, progress: progress)
+        for changes in try facing({ try withoutExcluded(all, of: root, through: end) }) { span.add(changes) }
         return span.rows.filter { row in path.contains(row.path) || row.otherPath.map(path.contains) ?? false }
+    }
+}
+
+extension Archive {
+    /// The changes of each snapshot, without those that only exclusions caused.
+    ///
+    /// A snapshot captured aside lacks paths that it excludes. They are compared with the next snapshot that has them.
+    private func withoutExcluded(
+        _ snapshots: [SnapshotChanges], of root: ArchivedRoot, through end: ListedSnapshot
+    ) throws -> [[PathVersion]] {
+        guard snapshots.contains(where: \.snapshot.isAside), let number = try number(of: root) else {
+            return snapshots.map(\.changes)
+        }
+        var lacking: [RelativePath: (removal: PathVersion, before: ListedSnapshot)] = [:]
+        var found: [[PathVersion]] = []
+        for (snapshot, changes) in snapshots.map({ ($0.snapshot, $0.changes) }) {
+            var kept: [PathVersion] = []
+            for version in changes {
+                if snapshot.isAside, version.change == .removed {
+                    guard let before = try store.catalogue.snapshot(before: HistoryPlace(snapshot), root: number)
+                    else { continue }
+                    lacking[version.path] = (version, before)
+                } else if version.change == .added, let (_, before) = lacking.removeValue(forKey: version.path) {
+                    let old = try Tree(before.tree, in: nodes).entry(at: version.path)
+                    let new = try Tree(snapshot.tree, in: nodes).entry(at: version.path)
+                    if old != new { kept.append(PathVersion(snapshot, modified: version)) }
+                } else {
+                    kept.append(version)
+                }
+            }
+            if !snapshot.isAside {
+                kept += lacking.values.map(\.removal)
+                lacking = [:]
+            }
+            found.append(kept)
+        }
+        // At the end, these are missing, for whatever reason.
+        return found + [lacking.values.map(\.removal)]
     }
 }
 

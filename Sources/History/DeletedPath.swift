@@ -13,7 +13,7 @@ public struct DeletedPath: Sendable, Hashable {
     public let size: UInt64
     /// How many files and directories were deleted with it, if it is a directory.
     public let contained: Int
-    /// The first snapshot without it.
+    /// The first snapshot without it; not one captured aside, which may exclude it.
     public let deletedIn: ListedSnapshot
     /// The last snapshot that has it, from which it can be restored.
     public let lastIn: ListedSnapshot
@@ -38,13 +38,13 @@ extension Archive {
             var places: [HistoryPlace: (deletedIn: ListedSnapshot, lastIn: ListedSnapshot)] = [:]
             for removal in tops {
                 if places[removal.place] == nil {
-                    guard let deletedIn = try store.catalogue.snapshot(at: removal.place, root: number),
+                    // A snapshot captured aside lacks paths that it excludes: only a later one shows their deletion.
+                    guard let deletedIn = try store.catalogue.regularSnapshot(from: removal.place, root: number),
                         let lastIn = try store.catalogue.snapshot(before: removal.place, root: number)
                     else { continue }
                     places[removal.place] = (deletedIn, lastIn)
                 }
-                // A snapshot captured aside lacks paths that it excludes; they were not deleted.
-                guard let (deletedIn, lastIn) = places[removal.place], !deletedIn.isAside else { continue }
+                guard let (deletedIn, lastIn) = places[removal.place] else { continue }
                 if let since, deletedIn.time < since { continue }
                 let change = removal.change
                 found.append(

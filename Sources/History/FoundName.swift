@@ -106,11 +106,19 @@ private struct NameSearch {
         let root: Int64
         var known: [HistoryPlace: ListedSnapshot] = [:]
         var before: [HistoryPlace: ListedSnapshot] = [:]
+        var regular: [HistoryPlace: ListedSnapshot] = [:]
 
         mutating func at(_ place: HistoryPlace) throws(StorageError) -> ListedSnapshot? {
             if let known = known[place] { return known }
             known[place] = try catalogue.snapshot(at: place, root: root)
             return known[place]
+        }
+
+        mutating func regular(from place: HistoryPlace) throws(StorageError) -> ListedSnapshot? {
+            if let known = try at(place), !known.isAside { return known }
+            if let known = regular[place] { return known }
+            regular[place] = try catalogue.regularSnapshot(from: place, root: root)
+            return regular[place]
         }
 
         mutating func before(_ place: HistoryPlace) throws(StorageError) -> ListedSnapshot? {
@@ -186,7 +194,7 @@ private struct NameSearch {
         return FoundName(
             path: path, kind: change.object, size: change.size, versionCount: ends.count + (isOriginal ? 1 : 0),
             first: oldest, lastChange: lastChange, lastIn: lastIn,
-            // A snapshot captured aside lacks paths that it excludes; they were not deleted.
-            deletedIn: isGone && !lastChange.isAside ? lastChange : nil)
+            // A snapshot captured aside lacks paths that it excludes: only a later one shows their deletion.
+            deletedIn: isGone ? try snapshots.regular(from: ends.last.place) : nil)
     }
 }

@@ -45,6 +45,11 @@ public struct PathVersion: Sendable, Hashable {
             snapshot, PathChange(path: entry.path, kind: .modified, object: entry.kind, size: entry.size))
     }
 
+    /// The version that replaces the one before `added`, which an exclusion had hidden.
+    init(_ snapshot: ListedSnapshot, modified added: PathVersion) {
+        self.init(snapshot, PathChange(path: added.path, kind: .modified, object: added.kind, size: added.size))
+    }
+
     init(_ snapshot: ListedSnapshot, _ change: PathChange) {
         self.snapshot = snapshot
         path = change.path

@@ -125,6 +125,38 @@ struct BaseTests {
         try sandbox.expectCleanArchive()
     }
 
+    @Test("after a capture aside, deleted files are listed as such, and changes name nothing that was only excluded")
+    func historyAcrossAside() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("build")
+        for name in ["f", "gone", "build/same", "build/edited", "build/gone"] {
+            try sandbox.root.write(FilePath(name), name)
+        }
+        let first = try sandbox.capture()
+        unlink(sandbox.root.full("gone").string)
+        let aside = try #require(
+            try sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: BaseTests.noBuild)).snapshot)
+        let root = ArchivedRoot(here: sandbox.root.directory)
+        #expect(aside.isAside)
+        #expect(try sandbox.archive.deletedPaths(in: root).isEmpty, "an exclusion may be the reason")
+        unlink(sandbox.root.full("build/gone").string)
+        try sandbox.root.write("build/edited", "something else")
+        let last = try sandbox.capture()
+        let deleted = try sandbox.archive.deletedPaths(in: root)
+        #expect(Set(deleted.map { "\($0.path)" }) == ["gone", "build/gone"])
+        for one in deleted {
+            #expect(one.deletedIn == last)
+            #expect(try sandbox.archive.entry(at: one.path, in: one.lastIn) != nil)
+        }
+        let names = try sandbox.archive.names(matching: Array("*gone".utf8), in: root)
+        #expect(names.map(\.isDeleted) == [true, true])
+        let changes = try sandbox.archive.combinedChanges(in: root, after: first, through: last)
+        let files = changes.filter { $0.kind == .file }.map { "\($0.change) \($0.path)" }
+        #expect(Set(files) == ["deleted gone", "deleted build/gone", "modified build/edited"])
+        let hidden = try sandbox.archive.combinedChanges(in: root, after: first, through: aside).map { "\($0.path)" }
+        #expect(hidden.contains("build/same") && !hidden.contains("f"), "each row agrees with both ends")
+    }
+
     @Test("a capture without exclusions adds nothing stale to the snapshots of a watcher that has exclusions")
     func moreBeside() async throws {
         let sandbox = try Sandbox()

@@ -251,6 +251,24 @@ extension Catalogue {
         return try snapshot(sql, [root, place.sequence, place.seconds])
     }
 
+    /// The first snapshot of a root at or after a position that was not captured aside; nil if there is none.
+    package func regularSnapshot(from place: HistoryPlace, root: Int64) throws(StorageError) -> ListedSnapshot? {
+        let sql = """
+            SELECT \(SnapshotReader.columns) FROM snapshot WHERE root = ? AND (sequence, seconds) >= (?, ?)
+            ORDER BY sequence, seconds, nanoseconds, id
+            """
+        return try read { db in
+            var found: ListedSnapshot?
+            var reader = SnapshotReader(db)
+            try db.cachedStatement(sql: sql).forEachRow([root, place.sequence, place.seconds]) { row in
+                let listed = try reader.snapshot(row)
+                if !listed.isAside { found = listed }
+                return listed.isAside
+            }
+            return found
+        }
+    }
+
     /// The first snapshot of a root.
     package func firstSnapshot(root: Int64) throws(StorageError) -> ListedSnapshot? {
         try snapshots(SnapshotFilter(of: root, limit: 1)).first
