@@ -100,6 +100,8 @@ public final class WatchService: Sendable {
         case largeFile(root: FilePath, WatcherStatus.LargeFile)
         /// The root continues the history of another one, or may be related to it.
         case related(root: FilePath, RelatedRoot)
+        /// The snapshot before a new one is dated later: the clock is wrong now, or was then.
+        case wrongClock(root: FilePath, later: ListedSnapshot)
         /// A capture, an audit, or the recording of a gap failed; it will be retried.
         case error(root: FilePath, ArchiverError)
         /// Maintenance forgot snapshots, or freed space, or found too little room.
@@ -333,7 +335,7 @@ extension WatchService.Event {
     /// Whether the event reports a problem.
     var isWarning: Bool {
         switch self {
-        case .gap, .fallback, .unavailable, .problems, .error, .notMaintained: true
+        case .gap, .fallback, .unavailable, .problems, .wrongClock, .error, .notMaintained: true
         case .maintained(let result): result.isShort
         default: false
         }

@@ -330,6 +330,7 @@ final class WatchedRoot: Sendable {
     }
 
     func reportProblems(_ result: CaptureResult) {
+        if let later = result.laterPrevious { service.report(.wrongClock(root: path, later: later)) }
         guard result.problemCount > 0 else { return }
         if journal.takeAreNew() {
             service.report(.problems(root: path, result.problems, count: result.problemCount))

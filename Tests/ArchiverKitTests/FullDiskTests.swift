@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import ArchiverKit
 import FileIO
+import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
@@ -66,6 +67,47 @@ import Testing
         _ = try archive.restore(undo)
         try TreeListing(of: root.directory).without(S_IFDIR).expect(equals: before.without(S_IFDIR), "undone")
     }
+
+    @Test("a disk that gets full at any moment of a purge damages nothing, and with room the purge is completed")
+    func purge() throws {
+        var random = SeededGenerator("a full disk during a purge")
+        let base = try Sandbox()
+        for version in 0..<4 {
+            try base.root.write("kept", random.noise(60_000))
+            try base.root.write("secret", random.noise(20_000))
+            try base.root.write("both", String(repeating: "line \(version)\n", count: 3000))
+            _ = try base.capture()
+        }
+        base.archive.store.releaseWriters()
+        let root = ArchivedRoot(here: base.root.directory)
+        let target = PurgeTarget.paths([try .at("secret")], of: root)
+        let disk = try SmallDisk()
+        let place = disk.files.full("archive")
+        var failures = 0
+        for free in stride(from: 0, through: 640_000, by: 32_000) {
+            if free > 0 { try disk.files.remove("archive") }
+            try FileManager.default.copyItem(atPath: base.archive.directory.string, toPath: place.string)
+            let note = Comment(rawValue: "with \(free) bytes free")
+            let room = try disk.freeBytes
+            try disk.fill(room - min(room, free))
+            var isDone = false
+            do throws(ArchiverError) { isDone = try Archive.purge(target, in: place).isComplete } catch {
+                #expect(error.code == .noSpace, note)
+                failures += 1
+            }
+            try disk.files.remove("filler")
+            let archive = try Archive.open(place)
+            #expect(try archive.check(data: true).findings == [], note)
+            archive.store.close()
+            if !isDone { #expect(try Archive.purge(target, in: place).isComplete, note) }
+            let purged = try Archive.open(place)
+            #expect(try purged.check(data: true).findings == [], note)
+            #expect(
+                try purged.names(matching: Array("*".utf8), in: root).map { "\($0.path)" } == ["both", "kept"], note)
+            #expect(try purged.snapshots().count == 4, note)
+        }
+        #expect((3...20).contains(failures), "\(failures) purges found the disk full")
+    }
 }
 
 /// A file system of 3 MiB.
@@ -77,6 +119,21 @@ private final class SmallDisk {
         guard mount("tmpfs", files.directory.string, "tmpfs", 0, "size=3m") == 0 else {
             throw SystemFailure("mount", files.directory)
         }
+    }
+
+    var freeBytes: Int {
+        get throws {
+            var status = statvfs()
+            guard statvfs(files.directory.string, &status) == 0 else {
+                throw SystemFailure("statvfs", files.directory)
+            }
+            return Int(status.f_bavail * status.f_frsize)
+        }
+    }
+
+    /// Takes `count` bytes of the disk.
+    func fill(_ count: Int) throws {
+        try files.write("filler", [UInt8](repeating: 0, count: count))
     }
 
     deinit {

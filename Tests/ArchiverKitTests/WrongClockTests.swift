@@ -39,6 +39,20 @@ import Testing
         try sandbox.archive.snapshot(of: root, at: Timestamp(seconds: Timestamp.now.seconds + seconds))?.id
     }
 
+    @Test("a watcher reports once that the snapshot before its first one is dated in the future")
+    func watched() async throws {
+        let wrong = try commit(after: first, 40_000 * hour)
+        try sandbox.root.write("f", "1")
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        try sandbox.root.write("f", "22")
+        try await watcher.nextSnapshot { $0.totals.bytes == 2 }
+        try await watcher.stop()
+        let reported = watcher.seen.compactMap { event in
+            if case .wrongClock(_, let later) = event { later } else { nil }
+        }
+        #expect(reported == [wrong])
+    }
+
     @Test("a capture after one with a clock in the future has its own time, and a moment names the last one before it")
     func future() throws {
         let old = try commit(after: first, -72 * hour)

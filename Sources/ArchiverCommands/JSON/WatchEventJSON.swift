@@ -52,6 +52,9 @@ struct WatchEventJSON: Encodable {
         case .related(let root, let related):
             try object.encode("related", root)
             try RelatedRootJSON(related).encode(into: &object)
+        case .wrongClock(let root, let later):
+            try object.encode("wrong-clock", root)
+            try object.encode(later.id.hex, forKey: "laterPrevious")
         case .problems(let root, let problems, let count):
             try object.encode("problems", root)
             try object.encode(problems.map(ProblemJSON.init), forKey: "problemPaths")

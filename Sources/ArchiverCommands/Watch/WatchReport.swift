@@ -152,7 +152,8 @@ final class WatchReport: Sendable {
             _ = reportWarning(event)
         case .starting, .watching, .stopped, .waiting, .covered, .audited, .largeFile, .maintained:
             if !console.isQuiet, let text = WatchText.course(event) { try put(WatchText.timed(text)) }
-        case .problems, .gap, .fallback, .unavailable, .available, .related, .error, .notMaintained, .dropped:
+        case .problems, .gap, .fallback, .unavailable, .available, .related, .wrongClock, .error, .notMaintained,
+            .dropped:
             _ = reportWarning(event)
         }
     }

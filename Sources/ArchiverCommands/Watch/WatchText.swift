@@ -60,6 +60,8 @@ enum WatchText {
             return "\(name(root)) is available again"
         case .related(let root, let related):
             return RelatedRootText.text(related, root)
+        case .wrongClock(let root, let later):
+            return "\(name(root)): \(CaptureSummary.wrongClock(later))"
         case .error(let root, let error):
             return "\(name(root)): \(sentence(error.message, error.remedy))"
         case .maintained(let result) where result.isShort:

@@ -77,6 +77,7 @@ struct JSONArticleTests {
         let audit = AuditResult(time: .tenOClock(0), seconds: 0.1, entries: 1, found: 0, repaired: 0, snapshot: nil)
         let events: [WatchService.Event] = [
             .related(root: root, RelatedRoot(ArchivedRoot(here: root), .moved)), .waiting(root: root),
+            .wrongClock(root: root, later: .made(1, at: 0)),
             .covered(root: root, by: root), .starting(root: root),
             .watching(root: root, directories: 1, snapshot: .made(1, at: 0), isNew: true), .gap(.lasting(0, to: 1)),
             .fallback(root: root, message: "m", remedy: "r"), .unavailable(root: root), .available(root: root),

@@ -53,6 +53,7 @@ final class WatchLog: Sendable {
         case .unavailable: note("unavailable")
         case .available: note("available")
         case .related: note("related")
+        case .wrongClock: note("wrong clock")
         case .problems: note("problems")
         case .largeFile: note("large file")
         case .maintained: note("maintained")

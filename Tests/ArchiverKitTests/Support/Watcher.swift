@@ -75,6 +75,7 @@ final class Watcher {
             case .unavailable: "unavailable"
             case .available: "available"
             case .related: "related"
+            case .wrongClock: "wrongClock"
             case .problems: "problems"
             case .largeFile: "largeFile"
             case .error: "error"
