@@ -137,14 +137,29 @@ package final class ArchiveStore: Sendable {
         return (store, try store.update())
     }
 
+    /// How often an archive is opened for reading if segments are dropped in the meantime.
+    private static let readingTries = 16
+
     /// Opens an archive without writing anything: its catalogue is rebuilt in memory.
+    ///
+    /// It is not locked, so another process may drop a segment before this one has opened it.
     private static func openForReading(
         _ place: ArchivePlace, _ manifest: ArchiveManifest, _ refusal: StorageError
     ) throws(StorageError) -> ArchiveStore {
-        let catalogue = try Catalogue(inMemoryFor: place.layout.directory)
-        let store = ArchiveStore(place, manifest, catalogue, lock: nil, refusal: refusal)
-        try store.update()
-        return store
+        var triesLeft = readingTries
+        while true {
+            let before = try place.segments.list().segments
+            let catalogue = try Catalogue(inMemoryFor: place.layout.directory)
+            let store = ArchiveStore(place, manifest, catalogue, lock: nil, refusal: refusal)
+            do throws(StorageError) {
+                try store.update()
+                return store
+            } catch {
+                triesLeft -= 1
+                let present = Set(try place.segments.list().segments)
+                guard error.code == .damaged, triesLeft > 0, !present.isSuperset(of: before) else { throw error }
+            }
+        }
     }
 
     /// Brings the catalogue up to date and stores the findings.

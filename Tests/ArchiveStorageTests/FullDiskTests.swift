@@ -8,6 +8,7 @@ import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 /// A small temporary file system; mounting it needs root.
 private final class SmallFileSystem {
@@ -183,5 +184,43 @@ struct FullDiskTests {
         try store.enter([gap])
         #expect(try failure { try ArchiveStore.open(disk.path.appending("new"), creating: true) }?.code == .readOnly)
         #expect(try failure { try ArchiveStore.rebuildCatalogue(of: path) }?.code == .readOnly)
+    }
+
+    @Test("an archive that cannot be locked is opened although another process drops a segment at that moment")
+    func droppedWhileOpening() throws {
+        let disk = try SmallFileSystem(bytes: 4 << 20)
+        let path = disk.path.appending("archive")
+        let segments = VanishingSegments()
+        try ArchiveStore.open(path, creating: true, segments: segments).commit(1, [Array("content".utf8)])
+        try disk.makeReadOnly()
+        #expect(try ArchiveStore.open(path, creating: false, segments: segments).catalogue.snapshots().count == 1)
+        segments.areVanishing.withLock { $0 = true }
+        #expect(try ArchiveStore.open(path, creating: false, segments: segments).catalogue.snapshots() == [])
+    }
+}
+
+/// Segments that another process drops after they were listed.
+private final class VanishingSegments: SegmentStore {
+    let base = MemorySegments()
+    let areVanishing = Locked(false)
+
+    func prepare() throws(StorageError) { try base.prepare() }
+    func list() throws(StorageError) -> SegmentListing { try base.list() }
+    func path(of name: String) -> FilePath { base.path(of: name) }
+    func freeBytes() -> Int? { base.freeBytes() }
+    func length(of name: String) -> Int? { base.length(of: name) }
+    func removeUnfinished(_ name: String) {}
+
+    func open(_ name: String, writable: Bool) throws(StorageError) -> any SegmentBytes {
+        if areVanishing.withLock({ $0 }) { try base.remove(name, pausing: nil) }
+        return try base.open(name, writable: writable)
+    }
+
+    func create(_ name: SegmentName, _ header: SegmentHeader) throws(StorageError) -> (any SegmentBytes)? {
+        try base.create(name, header)
+    }
+
+    func remove(_ name: String, pausing pause: (() throws(StorageError) -> Void)?) throws(StorageError) {
+        try base.remove(name, pausing: pause)
     }
 }
