@@ -10,6 +10,8 @@ public enum FormatError: Error, Sendable, Hashable {
     case checksumMismatch(String)
     /// The bytes have a newer version of the format than this program supports.
     case unknownVersion(UInt32)
+    /// The bytes need a feature that this program does not know, such as a word of a later program.
+    case unknownFeature(String)
 }
 
 extension FormatError: CustomStringConvertible {
@@ -19,6 +21,7 @@ extension FormatError: CustomStringConvertible {
         case .malformed(let what): "malformed data: \(what)"
         case .checksumMismatch(let what): "the checksum of \(what) does not match"
         case .unknownVersion(let version): "format version \(version) is newer than this program supports"
+        case .unknownFeature(let what): "\(what) is of a newer program than this one"
         }
     }
 }

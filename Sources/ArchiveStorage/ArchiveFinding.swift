@@ -8,6 +8,10 @@ public struct ArchiveFinding: Sendable, Hashable {
         case damage
         /// An unreadable snapshot that may be the latest of its root: "latest" means an older one.
         case lostSnapshot
+        /// A segment that others name is missing: what it held is not listed.
+        case missing
+        /// Something that a later program wrote cannot be read; the rest can, and nothing can be added.
+        case unreadable
         /// A file below `segments` that is not read: its contents are not listed.
         case unread
         /// A file below `segments` that is no segment; it does no harm.
@@ -32,6 +36,8 @@ public struct ArchiveFinding: Sendable, Hashable {
         switch kind {
         case .damage: "run 'archiver check' to see what is still good"
         case .lostSnapshot: "capture the root, so that its latest snapshot can be read"
+        case .missing: "put the segment back from a copy of the archive"
+        case .unreadable: "use a newer archiver"
         case .unread: "repair or move the file; 'archiver check' shows what is good"
         case .stranger: "move it out of the archive's directory"
         case .unfinishedPurge: "run the same purge again; it does the rest"

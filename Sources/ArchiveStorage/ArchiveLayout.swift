@@ -16,6 +16,8 @@ package struct ArchiveLayout: Sendable, Hashable {
     /// The format version, archive id and parameters; its presence makes a directory an archive.
     package var manifest: EnclosedPath { inside("archive.json") }
     package var segments: EnclosedPath { inside("segments") }
+    /// The names of all segments that were begun; only needed to miss the newest ones.
+    package var begun: EnclosedPath { inside("begun") }
     /// The SQLite index of the segments; disposable.
     package var catalogue: FilePath { directory.appending("catalogue.sqlite") }
     /// Bytes that were cut off segments; may be deleted.

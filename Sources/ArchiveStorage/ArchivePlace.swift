@@ -67,45 +67,97 @@ struct ArchivePlace {
         }
     }
 
-    /// Reads the manifest; if it is damaged or missing, rebuilds it from the headers of the segments.
+    /// Why an archive with this manifest must not be changed; nil if it may be.
+    func refusal(_ manifest: ArchiveManifest) -> StorageError? {
+        manifest.obstacleToWriting.map { StorageError.later(layout.directory, $0, isReading: false) }
+    }
+
+    /// Reads the manifest; corrects it from the copies in the segments if it is damaged, missing, older than these,
+    /// or that of another archive.
     ///
     /// - Parameter lock: held exclusively, so that no other process uses the archive.
-    func openOrMend(_ lock: UseLock) throws(StorageError) -> ArchiveManifest {
-        do { return try open() } catch {
+    /// - Returns: the manifest, and a sentence if it was corrected.
+    func openOrMend(_ lock: UseLock) throws(StorageError) -> (manifest: ArchiveManifest, correction: String?) {
+        let found: ArchiveManifest?
+        let failure: StorageError?
+        do { (found, failure) = (try open(), nil) } catch {
             guard error.code == .damaged, error.path == layout.manifest.path else { throw error }
-            let manifest = try manifestOfSegments(error)
-            try storing { () throws(FileError) in
-                try layout.salvage.createDirectory(durable: true)
-                let name = "archive.json.\(UInt32.random(in: .min ... .max))"
-                let path = layout.manifest.path
-                do throws(FileError) {
-                    try layout.manifest.parent.openDirectory().rename(
-                        layout.manifest.name, to: CName(name.utf8), in: layout.salvage.openDirectory(), path: path)
-                } catch {
-                    guard error.code == .noSuchFileOrDirectory else { throw error }
-                }
-                try DurableFile.create(layout.manifest, contents: manifest.encoded())
+            (found, failure) = (nil, error)
+        }
+        let copies = try manifestsOfSegments()
+        if let found {
+            guard let copy = copies[found.id] ?? (copies.count == 1 ? copies.first?.value : nil),
+                copy.id != found.id || copy.isCopy && copy.manifest.revision >= found.revision,
+                copy.manifest.encoded() != found.encoded()
+            else { return (found, nil) }
+            return try correct(copy.manifest)
+        }
+        guard copies.count == 1, let copy = copies.first?.value else {
+            if copies.isEmpty, let failure { throw failure }
+            throw StorageError(
+                .damaged, layout.manifest.path,
+                "\(layout.manifest.path) is lost, and the segments belong to \(copies.count) archives",
+                remedy: "move the segments of the other archives away")
+        }
+        return try correct(copy.manifest)
+    }
+
+    private func correct(
+        _ manifest: ArchiveManifest
+    ) throws(StorageError) -> (manifest: ArchiveManifest, correction: String?) {
+        let name = "archive.json.\(UInt32.random(in: .min ... .max))"
+        try storing { () throws(FileError) in
+            try layout.salvage.createDirectory(durable: true)
+            let path = layout.manifest.path
+            do throws(FileError) {
+                try layout.manifest.parent.openDirectory().rename(
+                    layout.manifest.name, to: CName(name.utf8), in: layout.salvage.openDirectory(), path: path)
+            } catch {
+                guard error.code == .noSuchFileOrDirectory else { throw error }
             }
-            return manifest
+            try DurableFile.create(layout.manifest, contents: manifest.encoded())
+        }
+        return (manifest, "\(layout.manifest.path) was corrected from the segments; the old file is in salvage")
+    }
+
+    /// What segments say about the archive that they belong to.
+    private struct Copy {
+        var manifest: ArchiveManifest
+        /// When the segment was begun whose opening has the copy; for a header alone, when the archive was created.
+        var time: Timestamp
+        /// Whether it is a copy of archive.json, and not only a header.
+        var isCopy: Bool
+
+        var id: ArchiveID { manifest.id }
+
+        /// Whether `other` says more, or something newer.
+        func isLess(than other: Copy) -> Bool {
+            if isCopy != other.isCopy { return other.isCopy }
+            if !isCopy { return other.time < time }
+            let (own, others) = (manifest.revision, other.manifest.revision)
+            return own != others ? own < others : time < other.time
         }
     }
 
-    /// The manifest that the segments' headers describe.
-    private func manifestOfSegments(_ error: StorageError) throws(StorageError) -> ArchiveManifest {
-        var created: [ArchiveID: Timestamp] = [:]
+    /// The best copy of archive.json in the segments of each archive; an incomplete one if only headers are left.
+    private func manifestsOfSegments() throws(StorageError) -> [ArchiveID: Copy] {
+        var copies: [ArchiveID: Copy] = [:]
         for name in try segments.list().segments {
-            guard let bytes = try? segments.open(name, writable: false), let header = try? Segment(bytes).readHeader()
-            else { continue }
-            created[header.archive] = min(created[header.archive] ?? header.created, header.created)
+            guard let bytes = try? segments.open(name, writable: false) else { continue }
+            let segment = Segment(bytes)
+            guard let header = try? segment.readHeader() else { continue }
+            var copy = Copy(
+                manifest: ArchiveManifest(id: header.archive, created: header.created), time: header.created,
+                isCopy: false)
+            if let text = try? segment.opening()?.manifest,
+                let manifest = try? ArchiveManifest(decoding: Array(text.utf8)), manifest.id == header.archive
+            {
+                (copy.manifest, copy.isCopy) = (manifest, true)
+            }
+            if let known = copies[header.archive], !known.isLess(than: copy) { continue }
+            copies[header.archive] = copy
         }
-        guard let (id, time) = created.first else { throw error }
-        guard created.count == 1 else {
-            throw StorageError(
-                .damaged, layout.manifest.path,
-                "\(layout.manifest.path) is lost, and the segments belong to \(created.count) archives",
-                remedy: "move the segments of the other archives away")
-        }
-        return ArchiveManifest(id: id, created: time)
+        return copies
     }
 
     private func read() throws(StorageError) -> ArchiveManifest {
@@ -119,7 +171,13 @@ struct ArchivePlace {
         } catch {
             throw StorageError(error)
         }
-        do { return try ArchiveManifest(decoding: bytes) } catch {
+        let manifest: ArchiveManifest
+        do { manifest = try ArchiveManifest(decoding: bytes) } catch {
+            if case .unknownFeature = error {
+                throw StorageError(
+                    .newerFormat, layout.directory, "the archive \(layout.directory) cannot be read: \(error)",
+                    remedy: "use a newer archiver")
+            }
             guard case .unknownVersion(let version) = error else {
                 throw StorageError(
                     .damaged, layout.manifest.path, "\(layout.manifest.path) is damaged: \(error)",
@@ -130,6 +188,8 @@ struct ArchivePlace {
                 "the archive \(layout.directory) has format version \(version), newer than this program knows",
                 remedy: "use a newer archiver")
         }
+        if let word = manifest.obstacleToReading { throw StorageError.later(layout.directory, word, isReading: true) }
+        return manifest
     }
 
     private func create() throws(StorageError) {

@@ -17,39 +17,90 @@ extension ArchiveStore {
         }
     }
 
+    /// A record to be entered, and the encoding that it gets.
+    private struct Entry {
+        let chunk: RawChunk
+        let listed: any ListedRecord
+        /// The rule that it breaks: readers would refuse it.
+        let broken: FormatError?
+
+        init<Record: ArchiveRecord>(_ type: Record.Type, _ bytes: [UInt8], _ listed: (ChunkID) -> any ListedRecord) {
+            chunk = RawChunk(kind: Record.kind, bytes: bytes)
+            self.listed = listed(chunk.id)
+            do throws(FormatError) {
+                _ = try Record(decoding: bytes)
+                broken = nil
+            } catch { broken = error }
+        }
+    }
+
+    /// The encoding of `record`, with the fields of later programs that the record `old` has.
+    func encoding<Record: ArchiveRecord>(
+        of record: Record, keepingUnknownOf old: ChunkID?
+    ) throws(StorageError) -> [UInt8] {
+        guard let old else { return record.encoded() }
+        let bytes = try read(old)
+        do { return try record.encoded(keepingUnknownOf: bytes) } catch {
+            let failure: StorageError = try undecodable(old, error)
+            throw failure
+        }
+    }
+
     /// Enters `record` into the archive: it is durable when this returns, and absent if this throws.
     func enter(_ record: some ArchiveRecord, listed: any ListedRecord) throws(StorageError) {
         try enter([(record, listed)])
     }
 
     /// Enters a record that is listed independently of other records.
+    ///
+    /// - Parameter old: the record that it replaces: it keeps that record's fields of later programs.
     @discardableResult
-    func enter<Record: PlainRecord>(plain record: Record) throws(StorageError) -> ChunkID {
-        let id = ChunkID(hashing: record.encoded())
-        try enter(record, listed: StoredRecord(id: id, record: record))
-        return id
+    func enter<Record: PlainRecord>(
+        plain record: Record, keepingUnknownOf old: ChunkID? = nil
+    ) throws(StorageError) -> ChunkID {
+        try enter(record, keepingUnknownOf: old) { StoredRecord(id: $0, record: record) }
+    }
+
+    /// Enters a record with the fields of later programs that the record `old` has.
+    private func enter<Record: ArchiveRecord>(
+        _ record: Record, keepingUnknownOf old: ChunkID?, listed: (ChunkID) -> any ListedRecord
+    ) throws(StorageError) -> ChunkID {
+        let entry = Entry(Record.self, try encoding(of: record, keepingUnknownOf: old), listed)
+        try enter([entry])
+        return entry.chunk.id
     }
 
     /// Enters records, at least one, in one commit.
-    ///
-    /// On a full disk, they take the place of the ballast.
     func enter<Record: ArchiveRecord>(_ records: [(record: Record, listed: any ListedRecord)]) throws(StorageError) {
-        do { try append(records) } catch  where error.code == .noSpace {
+        try enter(records.map { entry in Entry(Record.self, entry.record.encoded()) { _ in entry.listed } })
+    }
+
+    /// On a full disk, they take the place of the ballast.
+    private func enter(_ entries: [Entry]) throws(StorageError) {
+        do { try append(entries) } catch  where error.code == .noSpace {
             guard Ballast(layout).release() else { throw error }
-            try append(records)
+            try append(entries)
         }
     }
 
-    private func append<Record: ArchiveRecord>(
-        _ records: [(record: Record, listed: any ListedRecord)]
-    ) throws(StorageError) {
+    private func append(_ entries: [Entry]) throws(StorageError) {
         let writer = try beginCommit()
         do throws(StorageError) {
             var blocks: [EncodedBlock] = []
-            for (record, _) in records {
-                blocks.append(try encode([RawChunk(kind: Record.kind, bytes: record.encoded())]))
+            var listed: [any ListedRecord] = []
+            for entry in entries {
+                if let reason = entry.broken {
+                    throw StorageError(
+                        .system, layout.directory, "the record cannot be stored: \(reason)",
+                        remedy: "use a shorter text; if a record is dated in the year 9999, nothing can be later")
+                }
+                blocks.append(try encode([entry.chunk]))
+                listed.append(entry.listed)
+                let found = FoundRecord(kind: entry.chunk.kind, id: entry.chunk.id, offset: 0, ownBytes: 0)
+                let targets = found.unknownReferences(in: entry.chunk.bytes)
+                if !targets.isEmpty { listed.append(ListedReferences(record: entry.chunk.id, targets: targets)) }
             }
-            try writer.finish(blocks, CommitRecords(records.map { $0.listed }))
+            try writer.finish(blocks, CommitRecords(listed))
         } catch {
             writer.abandon()
             throw error
@@ -87,10 +138,13 @@ extension ArchiveStore {
     }
 
     /// Enters `record` into the archive: it is durable when this returns, and absent if this throws.
-    package func enter(_ record: OperationRecord) throws(StorageError) -> OperationID {
-        let operation = StoredOperation(record)
-        try enter(record, listed: operation)
-        return operation.id
+    ///
+    /// - Parameter old: the record that it replaces: it keeps that record's fields of later programs.
+    package func enter(
+        _ record: OperationRecord, keepingUnknownOf old: ChunkID? = nil
+    ) throws(StorageError) -> OperationID {
+        OperationID(
+            try enter(record, keepingUnknownOf: old) { StoredOperation(id: OperationID($0), record: record) })
     }
 
     /// Enters `gaps` into the archive in one commit: all are durable when this returns, and none is there if this
@@ -108,6 +162,11 @@ extension ArchiveStore {
             writer.abandon()
             throw error
         }
+    }
+
+    /// Enters `gap` in place of the gap `old`, whose fields of later programs it keeps.
+    package func enter(_ gap: GapRecord, keepingUnknownOf old: ChunkID) throws(StorageError) {
+        _ = try enter(gap, keepingUnknownOf: old) { ListedGap(id: $0, record: gap) }
     }
 
     /// Whether a gap is listed and its chunk is present.
@@ -152,10 +211,18 @@ extension ArchiveStore {
     package func enter(_ label: LabelRecord) throws(StorageError) { try enter(plain: label) }
 
     /// Enters a pin or its end.
-    package func enter(_ pin: PinRecord) throws(StorageError) { try enter(plain: pin) }
+    ///
+    /// - Parameter old: the pin that it replaces: it keeps that record's fields of later programs.
+    package func enter(_ pin: PinRecord, keepingUnknownOf old: ChunkID? = nil) throws(StorageError) {
+        try enter(plain: pin, keepingUnknownOf: old)
+    }
 
     /// Enters a note.
-    package func enter(_ note: NoteRecord) throws(StorageError) -> ChunkID { try enter(plain: note) }
+    ///
+    /// - Parameter old: the note that it replaces: it keeps that record's fields of later programs.
+    package func enter(_ note: NoteRecord, keepingUnknownOf old: ChunkID? = nil) throws(StorageError) -> ChunkID {
+        try enter(plain: note, keepingUnknownOf: old)
+    }
 
     /// Enters a policy.
     package func enter(_ policy: PolicyRecord) throws(StorageError) { try enter(plain: policy) }

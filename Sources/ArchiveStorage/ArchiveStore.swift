@@ -49,7 +49,7 @@ package final class ArchiveStore: Sendable {
         shape = TreeShape(seed: manifest.parameters.treeSeed.number)
         self.catalogue = catalogue
         self.refusal = refusal
-        reader = BlockReader(place.segments, catalogue, of: place.layout.directory)
+        reader = BlockReader(place.segments, catalogue, of: place.layout.directory, manifest.id)
     }
 
     /// The id of the archive in `directory`.
@@ -90,6 +90,7 @@ package final class ArchiveStore: Sendable {
     ) throws(StorageError) -> ArchiveStore {
         let place = ArchivePlace(of: directory, segments)
         let (manifest, isNew) = try creating ? place.openOrCreate() : (place.open(), false)
+        if let refusal = place.refusal(manifest) { return try openForReading(place, manifest, refusal) }
         guard directory.isWritable else {
             let refusal = StorageError(
                 .readOnly, directory, "the archive \(directory) cannot be written to",
@@ -100,6 +101,9 @@ package final class ArchiveStore: Sendable {
             let opening = try UseLock.opening(place.layout)
             defer { withExtendedLifetime(opening) {} }
             return try openForWriting(place, manifest, isNew: isNew)
+        } catch  where error.code == .newerFormat {
+            // What a later program wrote may need any chunk, so nothing is changed; the rest can be read.
+            return try openForReading(place, manifest, error)
         } catch  where error.code == .noSpace {
             let ballast = Ballast(place.layout)
             let bytes = ballast.bytes
@@ -172,6 +176,8 @@ package final class ArchiveStore: Sendable {
         found.withLock {
             $0 =
                 summary.unread.map { ArchiveFinding(.unread, $0) } + damage.map { ArchiveFinding(.damage, $0) }
+                + summary.missing.map { ArchiveFinding(.missing, $0) }
+                + summary.unreadable.map { ArchiveFinding(.unreadable, $0) }
                 + lost.map { ArchiveFinding(.lostSnapshot, $0) }
                 + summary.strangers.map { ArchiveFinding(.stranger, $0) }
                 + (isPurging ? [ArchiveFinding(.unfinishedPurge, "a purge of \(layout.directory) is unfinished")] : [])
@@ -195,12 +201,16 @@ package final class ArchiveStore: Sendable {
             guard error.code == .damaged else { throw error }
         }
         let lock = try UseLock.exclusive(place.layout)
-        let manifest = try place.openOrMend(lock)
+        let (manifest, correction) = try place.openOrMend(lock)
+        if let refusal = place.refusal(manifest) { throw refusal }
         Catalogue.delete(at: place.layout.catalogue)
-        let (store, summary) = try open(place, manifest, lock, isNew: false)
+        let opened = try open(place, manifest, lock, isNew: false)
+        let store = opened.store
+        var summary = opened.summary
+        if let correction { summary.moved.append(correction) }
         if summary.damage.isEmpty { return summary }
-        let moved = try store.moveBrokenRecords()
-        if moved.isEmpty { return summary }
+        let moved = summary.moved + (try store.moveBrokenRecords())
+        if moved.count == summary.moved.count { return summary }
         store.releaseWriters()
         store.catalogue.close()
         Catalogue.delete(at: place.layout.catalogue)
@@ -227,7 +237,7 @@ package final class ArchiveStore: Sendable {
     package func closeRemovedSegments() { reader.closeRemoved() }
 
     /// A reader with an empty cache: it finds damage that happened after this object's reads.
-    func newReader() -> BlockReader { BlockReader(segments, catalogue, of: layout.directory) }
+    func newReader() -> BlockReader { BlockReader(segments, catalogue, of: layout.directory, manifest.id) }
 
     /// The chunks of `ids` that cannot be read.
     ///
@@ -292,7 +302,7 @@ package final class ArchiveStore: Sendable {
 
     /// Opens a segment that the catalogue lists.
     package func open(_ segment: ListedSegment, writable: Bool = false) throws(StorageError) -> Segment {
-        Segment(try segments.open(segment.path, writable: writable))
+        Segment(try segments.open(segment.path, writable: writable), of: manifest.id)
     }
 
     /// Throws if files of `listed` segments were removed or truncated since.
@@ -405,7 +415,12 @@ package final class ArchiveStore: Sendable {
     /// - Returns: whether it is sealed.
     package func seal(_ row: ListedSegment) throws(StorageError) -> Bool {
         if let name = row.name, try catalogue.copiedSegments().contains(name) { return false }
-        let segment = try open(row, writable: true)
+        let segment: Segment
+        do { segment = try open(row, writable: true) } catch {
+            // Nothing is appended to a file that may not be written, or that has another name.
+            guard error.code == .readOnly else { throw error }
+            return false
+        }
         guard try segment.bytes.tryLock(), let current = try catalogue.segment(row.number) else { return false }
         if current.isSealed { return true }
         guard try segment.length() == current.indexedLength else { return false }

@@ -16,14 +16,18 @@ package struct FoundRecord: Sendable, Hashable {
 }
 
 extension FoundRecord {
-    /// The record `chunk` in the block with this header at `offset`.
-    init(_ chunk: BlockHeader.Chunk, in header: BlockHeader, at offset: Int) {
+    /// The records in the block with this header at `offset`; linear in the number of its chunks.
+    static func all(in header: BlockHeader, at offset: Int) -> [FoundRecord] {
         // Other chunks than records are the content of the record that they are stored with.
         let length = header.chunks.reduce(0) { $0 + ($1.kind.isRecord ? $1.length : 0) }
-        let share = Double(chunk.length) / Double(max(1, length))
-        self.init(
-            kind: chunk.kind, id: chunk.id, offset: offset,
-            ownBytes: chunk.length == length ? header.blockLength : Int(Double(header.blockLength) * share))
+        let blockLength = header.blockLength
+        return header.chunks.compactMap { chunk in
+            guard chunk.kind.isRecord else { return nil }
+            let share = Double(chunk.length) / Double(max(1, length))
+            return FoundRecord(
+                kind: chunk.kind, id: chunk.id, offset: offset,
+                ownBytes: chunk.length == length ? blockLength : Int(Double(blockLength) * share))
+        }
     }
 }
 
@@ -81,6 +85,8 @@ struct RecordKind: Sendable {
     /// The name of a record in messages.
     let name: @Sendable (ChunkID) -> String
     let read: @Sendable (ArchiveStore, FoundRecord) throws(StorageError) -> any ListedRecord
+    /// The fields that this program knows.
+    let shape: FieldShape
 
     /// All kinds that this program knows; kinds that affect others come first.
     ///
@@ -100,10 +106,12 @@ struct RecordKind: Sendable {
     }
 
     init(
-        _ kind: ChunkKind, schema: String, ofRoots: RootTable? = nil, name: @escaping @Sendable (ChunkID) -> String,
+        _ kind: ChunkKind, shape: FieldShape, schema: String, ofRoots: RootTable? = nil,
+        name: @escaping @Sendable (ChunkID) -> String,
         read: @escaping @Sendable (ArchiveStore, FoundRecord) throws(StorageError) -> any ListedRecord
     ) {
         self.kind = kind
+        self.shape = shape
         self.schema = schema
         self.ofRoots = ofRoots
         self.name = name
@@ -115,7 +123,8 @@ struct RecordKind: Sendable {
         schema: String, ofRoots: RootTable? = nil, name: @escaping @Sendable (ChunkID) -> String,
         _ listed: @escaping @Sendable (Record, FoundRecord) -> any ListedRecord
     ) {
-        self.init(Record.kind, schema: schema, ofRoots: ofRoots, name: name) { (store, found) throws(StorageError) in
+        self.init(Record.kind, shape: Record.shape, schema: schema, ofRoots: ofRoots, name: name) {
+            (store, found) throws(StorageError) in
             listed(try store.record(found.id), found)
         }
     }

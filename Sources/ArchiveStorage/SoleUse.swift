@@ -13,6 +13,7 @@ package final class SoleUse {
     package init(of directory: FilePath) throws(StorageError) {
         place = ArchivePlace(of: directory)
         manifest = try place.open()
+        if let refusal = place.refusal(manifest) { throw refusal }
         lock = try UseLock.exclusive(place.layout)
     }
 

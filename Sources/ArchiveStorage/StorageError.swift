@@ -66,6 +66,23 @@ public struct StorageError: Error, Sendable {
             remedy: "run 'archiver check' to see what is still good; other snapshots stay usable")
     }
 
+    /// A block of a later program.
+    package static func later(_ segment: FilePath, offset: Int, _ obstacle: String) -> StorageError {
+        StorageError(
+            .newerFormat, segment,
+            "block at byte \(offset) of \(segment) \(obstacle), which this program cannot read",
+            remedy: "use a newer archiver")
+    }
+
+    /// An archive that needs a feature of later programs.
+    static func later(_ archive: FilePath, _ feature: String, isReading: Bool) -> StorageError {
+        StorageError(
+            .newerFormat, archive,
+            "the archive \(archive) needs the feature '\(feature)', which this program does not know: it cannot be "
+                + (isReading ? "read" : "changed"),
+            remedy: "use a newer archiver")
+    }
+
     /// Whether bytes of the archive are wrong, lost or unknown to this program.
     ///
     /// Any other error says nothing about them.

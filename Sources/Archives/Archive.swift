@@ -104,7 +104,7 @@ public final class Archive: Sendable {
             return CatalogueRepair(
                 segments: summary.segments, chunks: summary.chunks, snapshots: summary.snapshots,
                 gaps: summary.gaps, states: summary.states, operations: summary.operations, cutBytes: summary.cutBytes,
-                moved: summary.moved, findings: summary.unread + summary.damage)
+                moved: summary.moved, findings: summary.unread + summary.missing + summary.damage)
         }
     }
 

@@ -44,7 +44,15 @@ struct CaptureParent {
         let (store, options) = (capture.store, capture.options)
         // The sequence orders the snapshots, whatever the clock says. Earlier numbers belong to a root that was moved.
         let taken = try store.catalogue.latestNotice(path: root.path.bytes, machine: Machine.id)?.through ?? 0
-        let sequence = min(max(listed?.sequence ?? 0, taken), Snapshot.sequenceLimit - 1) + 1
+        let last = max(listed?.sequence ?? 0, taken)
+        guard last < Snapshot.sequenceLimit else {
+            let name = listed.map { "snapshot \($0.id.short)" } ?? "a notice"
+            throw StorageError(
+                .damaged, store.layout.directory,
+                "\(name) of \(root.path) has the greatest sequence number, so no snapshot can be later",
+                remedy: "forget that snapshot")
+        }
+        let sequence = last + 1
         let snapshot = Snapshot(
             time: time, rootPath: root.path.bytes, host: CurrentProcess.hostName,
             cause: options.cause, label: options.label, parent: listed?.id, tree: tree,

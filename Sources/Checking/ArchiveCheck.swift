@@ -24,7 +24,7 @@ package enum ArchiveCheck {
         let listed = try ListedRecords(store.catalogue)
         let known = try store.catalogue.damage()
         let report = CheckReport()
-        for finding in store.findings where finding.kind == .unread {
+        for finding in store.findings where [.unread, .missing, .unreadable].contains(finding.kind) {
             report.find(finding.message, remedy: finding.remedy)
         }
         report.result.warnings = store.findings.filter { $0.kind == .stranger }.map(\.message)

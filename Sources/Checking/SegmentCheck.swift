@@ -97,7 +97,7 @@ struct SegmentCheck {
         var blocks: [(header: BlockHeader, offset: Int)] = []
         let scan = try SegmentScan(
             of: file, from: SegmentHeader.byteCount, verifyingPayloads: readsData, passingDamage: true
-        ) { blocks.append(($0, $1)) }
+        ) { if !($0.isOpening && $1 == SegmentHeader.byteCount) { blocks.append(($0, $1)) } }
         for damage in scan.damage { record(damage, in: file) }
         for damage in scan.unfinished where damage.offset < segment.indexedLength {
             let end = blocks.first { $0.offset > damage.offset }?.offset ?? segment.indexedLength

@@ -158,7 +158,7 @@ extension Archive {
     /// Returns the entry of a snapshot at `path`; nil if there is none or it cannot be read.
     func readableEntry(at path: RelativePath, in snapshot: ListedSnapshot) throws(StorageError) -> Entry? {
         do { return try Tree(snapshot.tree, in: nodes).entry(at: path) } catch {
-            guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
+            guard error.isAboutBytes, error.path != store.layout.catalogue else { throw error }
             return nil
         }
     }

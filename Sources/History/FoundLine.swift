@@ -270,7 +270,7 @@ private struct LineSearch {
         do throws(ArchiverError) {
             try archive.forEachPiece(of: entry) { scan.add($0) && !isCancelled() }
         } catch {
-            guard error.code == .damaged else { throw error }
+            guard error.code == .damaged || error.code == .newerFormat else { throw error }
             return nil
         }
         scan.finish()

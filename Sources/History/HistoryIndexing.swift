@@ -49,7 +49,7 @@ struct HistoryIndexing {
         do {
             return try changes(from: predecessor, to: unknown.snapshot)
         } catch let error as StorageError {
-            guard error.code == .damaged, error.path != store.layout.catalogue else { throw error }
+            guard error.isAboutBytes, error.path != store.layout.catalogue else { throw error }
             return nil
         }
     }

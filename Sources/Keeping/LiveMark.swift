@@ -46,6 +46,32 @@ struct LiveMark {
         for listed in try protected.records(store.catalogue) where !left.contains(listed.id) {
             try visitIfReadable(forgotten: listed.id, add)
         }
+        try visitReferences(without: left, add)
+    }
+
+    /// Calls `add` with every chunk that a record or field of a later program refers to, and with what that needs.
+    ///
+    /// Records that were forgotten and are not visited need nothing.
+    private mutating func visitReferences(without left: Set<ChunkID>, _ add: (ChunkID) throws -> Void) throws {
+        for (record, target) in try store.catalogue.references() where !left.contains(record) {
+            if try !visited.contains(record) && store.catalogue.isForgotten(record) { continue }
+            guard let place = try store.catalogue.location(of: target) else { continue }
+            try naming("chunk \(target.hex.prefix(8))") {
+                switch try store.blockHeader(at: place).chunks.first(where: { $0.id == target })?.kind {
+                case .node: try visit(tree: target, add)
+                case .snapshot: try visit(snapshot: SnapshotID(target), add)
+                case .sliceList where visited.insert(target).inserted:
+                    try add(target)
+                    for slice in try SliceList(decoding: store.read(target)).slices {
+                        if let chunk = slice.chunk { try add(chunk) }
+                    }
+                case .state where visited.insert(target).inserted:
+                    try add(target)
+                    try visit(store.stateRecord(StateID(target)).content, add)
+                default: try add(target)
+                }
+            }
+        }
     }
 
     /// Calls `add` with every chunk that a listed snapshot needs and that was not passed before.
@@ -119,6 +145,9 @@ struct LiveMark {
             case .inner(_, let children): for child in children { waiting.append(child.id) }
             case .leaf(let entries):
                 for entry in entries {
+                    for chunk in entry.laterReferences where try store.catalogue.location(of: chunk) != nil {
+                        try add(chunk)
+                    }
                     guard let onEntry else {
                         try entry.forEachContent { try visit($0, add) }
                         continue

@@ -37,7 +37,7 @@ public struct RestoreProblem: Error, Sendable, Hashable {
         switch error {
         case let problem as RestoreProblem:
             self = problem
-        case let error as StorageError where error.code == .damaged:
+        case let error as StorageError where error.isAboutBytes:
             self.init(
                 path, "\(path) cannot be restored: \(error.message)", remedy: error.remedy, isDamage: true,
                 isOfDirectory: isOfDirectory)

@@ -48,7 +48,9 @@ struct TimelineActivity: Sendable {
     /// Returns the greatest multiple of `step` that is at most `seconds`.
     static func floor(_ seconds: Int64, _ step: Int64) -> Int64 {
         let rest = seconds % step
-        return seconds - (rest < 0 ? rest + step : rest)
+        let (multiple, isOver) = seconds.subtractingReportingOverflow(rest < 0 ? rest + step : rest)
+        // Near the least number there is no smaller multiple.
+        return isOver ? seconds - rest : multiple
     }
 
     private func firstIndex(from minute: Int64) -> Int {

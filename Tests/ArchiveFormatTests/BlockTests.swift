@@ -8,7 +8,13 @@ import Testing
 
 @Suite("Blocks")
 struct BlockTests {
-    private let place = BlockPlace(segment: 0x0102_0304, offset: 0x1_2345)
+    private let place = BlockPlace(in: BlockTests.origin(1), offset: 0x1_2345)
+
+    /// A segment's place that depends on `number`.
+    static func origin(_ number: UInt8) -> BlockOrigin {
+        let bytes = [UInt8](repeating: number, count: 16)
+        return bytes.withUnsafeBytes { BlockOrigin(archive: ArchiveID(exactly: $0), segment: SegmentID(exactly: $0)) }
+    }
 
     private func decode(_ bytes: [UInt8], at place: BlockPlace? = nil) throws -> BlockHeader {
         try bytes.withUnsafeBytes { try BlockHeader(decoding: $0, at: place ?? self.place) }
@@ -17,7 +23,8 @@ struct BlockTests {
     /// `bytes` with the last four replaced by the correct checksum.
     private func sealed(_ bytes: [UInt8]) -> [UInt8] {
         let body = Array(bytes.dropLast(4))
-        let checksum = (hex("01020304 4523010000000000") + body).withUnsafeBytes { crc32($0) }
+        let place = [UInt8](repeating: 1, count: 32) + hex("4523010000000000")
+        let checksum = (place + body).withUnsafeBytes { crc32($0) }
         return body + (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }
     }
 
@@ -113,9 +120,8 @@ struct BlockTests {
         let bytes = random.blockHeader().encoded(at: place)
         _ = try decode(bytes)
         for other in [
-            BlockPlace(segment: place.segment, offset: place.offset + 1),
-            BlockPlace(segment: place.segment, offset: 64),
-            BlockPlace(segment: place.segment &+ 1, offset: place.offset), BlockPlace(segment: 0, offset: 0),
+            BlockPlace(in: place.origin, offset: place.offset + 1), BlockPlace(in: place.origin, offset: 64),
+            BlockPlace(in: BlockTests.origin(2), offset: place.offset), BlockPlace(in: BlockTests.origin(0), offset: 0),
         ] {
             #expect(throws: FormatError.checksumMismatch("a block's header")) { try decode(bytes, at: other) }
         }
@@ -135,6 +141,8 @@ struct BlockTests {
         for known in [header(.stored), header(.deflate), header(.delta, depth: 1)] { #expect(known.obstacle == nil) }
         for (later, obstacle) in [
             (header(.later(2)), "is packed with codec 2"),
+            (header(.later(3), key: 1, fields: [9]), "is packed with codec 3"),
+            (header(.later(1 << 30)), "is packed with codec 1073741824"),
             (header(.later(3), depth: 16, stored: 60_000), "is packed with codec 3"),
             (header(.deflate, fields: [1]), "has fields of a later program"),
             (header(.stored, stored: 26, key: 1), "is encrypted with key 1"),
@@ -157,7 +165,7 @@ struct BlockTests {
         // A depth without bases, and a payload that is much longer than the chunks.
         #expect(header(.later(2)).encoded(at: place)[10] == 0x40)
         #expect(header(.deflate, fields: [1]).encoded(at: place)[10] == 0xa0)
-        for form: UInt8 in [0x01, 0x10, 0x11, 0x31, 0x51] {
+        for form: UInt8 in [0x01, 0x10, 0x11, 0x31, 0x51, 0x60] {
             var bytes = header(.stored).encoded(at: place)
             bytes[10] = form
             #expect(throws: FormatError.self, "\(form)") { try decode(sealed(bytes)) }
@@ -165,6 +173,31 @@ struct BlockTests {
         #expect(throws: FormatError.self) { try decode(header(.later(2), stored: 70_000).encoded(at: place)) }
         #expect(throws: FormatError.self) {
             try decode(header(.deflate, fields: .init(repeating: 7, count: 255)).encoded(at: place))
+        }
+    }
+
+    @Test("a codec's number may be in the extension, and a table in the payload")
+    func extensions() throws {
+        let id = ChunkID(hashing: [])
+        func header(_ codec: Codec, stored: Int = 10, key: Int = 0, isTableHidden: Bool = false) -> BlockHeader {
+            BlockHeader(
+                codec: codec, depth: 0, storedLength: stored, payloadChecksum: 0, bases: [],
+                chunks: isTableHidden ? [] : [.init(kind: .content, length: 10, id: id)], keyID: key)
+        }
+        // Form, length of the extension, codec 300, key 5.
+        #expect(header(.later(300), key: 5).encoded(at: place)[10..<15].elementsEqual(hex("e0 03 ac 02 05")))
+        #expect(header(.later(3)).encoded(at: place)[10..<14].elementsEqual(hex("e0 02 03 00")))
+        // A codec that has a value of its own must not be in the extension.
+        var bytes = header(.later(3)).encoded(at: place)
+        bytes[12] = 2
+        #expect(throws: FormatError.self) { try decode(sealed(bytes)) }
+        let hidden = header(.stored, stored: 19_267_584, key: 1, isTableHidden: true)
+        #expect(try decode(hidden.encoded(at: place)) == hidden)
+        #expect(hidden.mayHideReferences && !header(.later(9)).mayHideReferences)
+        for refused in [
+            header(.stored, stored: 19_267_585, key: 1, isTableHidden: true), header(.stored, isTableHidden: true),
+        ] {
+            #expect(throws: FormatError.self) { try decode(refused.encoded(at: place)) }
         }
     }
 
@@ -288,7 +321,7 @@ struct SegmentTests {
         hash.update(Array("the blocks".utf8) + footer.dropLast(40))
         guard hash.finish() == trailer.segmentHash else { throw FormatError.checksumMismatch("segment") }
         return try footer.dropLast(SegmentFooter.trailerByteCount).withUnsafeBytes {
-            try SegmentFooter.blocks(decodingIndex: $0, trailer: trailer, segment: 7)
+            try SegmentFooter.blocks(decodingIndex: $0, trailer: trailer, in: BlockTests.origin(7))
         }
     }
 
@@ -296,7 +329,8 @@ struct SegmentTests {
         var content = SegmentHash()
         content.update(Array("the blocks".utf8))
         return SegmentFooter.encoded(
-            blocks: blocks.map { .init(offset: $0.offset, header: $0.header) }, segment: 7, content: content)
+            blocks: blocks.map { .init(offset: $0.offset, header: $0.header) }, in: BlockTests.origin(7),
+            content: content)
     }
 
     @Test("a footer holds the header and the offset of each block")
@@ -333,19 +367,21 @@ struct SegmentTests {
 
     @Test("a segment's name holds its time and its id, and other names are refused")
     func name() throws {
-        let segment = try #require(SegmentID(hex: "00abcdef000000000000000000000000"))
+        let segment = try #require(SegmentID(hex: "00abcdef000000000000000000000001"))
         let created = try #require(Timestamp(rfc3339: "2026-11-21T10:15:30.123456789Z"))
         let name = SegmentName(created: created, segment: segment)
-        #expect(name.fileName == "20261121T101530.123456Z-00abcdef.segment")
+        let digits = segment.hex
+        #expect(name.fileName == "20261121T101530.123456Z-\(digits).segment")
         #expect(name.folder == "2026/11/21")
-        #expect(name.path == "2026/11/21/20261121T101530.123456Z-00abcdef.segment")
+        #expect(name.path == "2026/11/21/\(name.fileName)")
         #expect(SegmentName(fileName: name.fileName) == name)
         let others = [
-            "", "x", "20261121T101530.123456Z-00ABCDEF.segment", "20261321T101530.123456Z-00abcdef.segment",
-            "20261121T101530.123456Z-00abcdef.segmen", "20261121T101530.123456Z-00abcdeg.segment",
-            "20261121T101530.12345Z-00abcdef.segment", "20261121T101530.123456Z-00abcdef.segment~",
-            "20261121T241530.123456Z-00abcdef.segment", "20261121T101530.123456Z_00abcdef.segment",
-            "20261121T101560.123456Z-00abcdef.segment",
+            "", "x", "20261121T101530.123456Z-\(digits.uppercased()).segment",
+            "20261321T101530.123456Z-\(digits).segment",
+            "20261121T101530.123456Z-\(digits).segmen", "20261121T101530.123456Z-\(digits.dropLast())g.segment",
+            "20261121T101530.12345Z-\(digits).segment", "20261121T101530.123456Z-\(digits).segment~",
+            "20261121T241530.123456Z-\(digits).segment", "20261121T101530.123456Z_\(digits).segment",
+            "20261121T101530.123456Z-00abcdef.segment", "20261121T101560.123456Z-\(digits).segment",
         ]
         for other in others { #expect(SegmentName(fileName: other) == nil, "\(other)") }
     }

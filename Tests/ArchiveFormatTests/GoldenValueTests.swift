@@ -23,6 +23,7 @@ struct GoldenValueTests {
         #expect(try GapRecord(decoding: Fixtures.golden("gap.cbor")) == GoldenValues.gap)
         #expect(try OperationRecord(decoding: Fixtures.golden("operation.cbor")) == GoldenValues.operation)
         #expect(try RootNotice(decoding: Fixtures.golden("root-notice.cbor")) == GoldenValues.rootNotice)
+        #expect(try SegmentOpening(decoding: Fixtures.golden("opening.cbor")) == GoldenValues.opening)
         #expect(try DroppedSegments(decoding: Fixtures.golden("dropped-segments.cbor")) == GoldenValues.dropped)
         #expect(try LabelRecord(decoding: Fixtures.golden("label.cbor")) == GoldenValues.label)
         #expect(try PinRecord(decoding: Fixtures.golden("pin.cbor")) == GoldenValues.pin)
@@ -46,9 +47,18 @@ struct GoldenValueTests {
         let footer = try Fixtures.golden("segment-footer")
         let trailer = try footer.suffix(96).withUnsafeBytes { try SegmentFooter.Trailer(decoding: $0) }
         let blocks = try footer.dropLast(96).withUnsafeBytes {
-            try SegmentFooter.blocks(decodingIndex: $0, trailer: trailer, segment: GoldenValues.place.segment)
+            try SegmentFooter.blocks(decodingIndex: $0, trailer: trailer, in: GoldenValues.place.origin)
         }
         #expect(blocks == GoldenValues.footerBlocks)
+    }
+
+    private static let place = ProcessInfo.processInfo.environment["ARCHIVER_GOLDEN_VALUES"]
+
+    /// Not a test: it writes the files if `$ARCHIVER_GOLDEN_VALUES` names a directory.
+    @Test("golden values are written", .enabled(if: GoldenValueTests.place != nil))
+    func write() throws {
+        let folder = URL(filePath: try #require(GoldenValueTests.place))
+        for (name, bytes) in GoldenValues.encodings { try Data(bytes).write(to: folder.appending(path: name)) }
     }
 
     @Test("these tests read every golden file")

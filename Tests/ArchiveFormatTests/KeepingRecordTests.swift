@@ -109,24 +109,24 @@ struct KeepingRecordTests {
     func codable() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {
-            try check(LabelRecord(target: random.chunkID(), time: random.timestamp(), label: random.words()), &random)
-            try check(PinRecord(removedFrom: random.chunkID(), time: random.timestamp()), &random)
+            try check(LabelRecord(target: random.chunkID(), time: random.recordTime(), label: random.words()), &random)
+            try check(PinRecord(removedFrom: random.chunkID(), time: random.recordTime()), &random)
             try check(
                 PinRecord(
-                    target: random.chunkID(), time: random.timestamp(),
-                    until: random.oneIn(2) ? random.timestamp() : nil, reason: random.words()), &random)
+                    target: random.chunkID(), time: random.recordTime(),
+                    until: random.oneIn(2) ? random.recordTime() : nil, reason: random.words()), &random)
             try check(
                 NoteRecord(
-                    rootPath: random.bytes(0, 20), host: random.text(), time: random.timestamp(),
+                    rootPath: random.bytes(0, 20), host: random.text(), time: random.recordTime(),
                     text: random.words() ?? "text", snapshot: random.oneIn(2) ? SnapshotID(random.chunkID()) : nil,
                     machine: random.machine()), &random)
             try check(
                 UnforgottenRecords(
-                    time: random.timestamp(), records: Set((0...random.below(4)).map { _ in random.chunkID() })),
+                    time: random.recordTime(), records: Set((0...random.below(4)).map { _ in random.chunkID() })),
                 &random)
             let lifetimes = (0...random.below(4)).map { _ in (SnapshotID(random.chunkID()), random.number(bits: 40)) }
             for record in DeletionRecord.splitting(
-                Dictionary(lifetimes) { first, _ in first }, at: random.timestamp())
+                Dictionary(lifetimes) { first, _ in first }, at: random.recordTime())
             { try check(record, &random) }
             try check(random.policy(), &random)
         }
@@ -167,7 +167,7 @@ extension SeededGenerator {
         let isOfRoot = oneIn(2)
         return PolicyRecord(
             rootPath: isOfRoot ? bytes(0, 20) : nil, host: isOfRoot ? text() : "",
-            machine: isOfRoot ? machine() : .unknown, time: timestamp(), tiers: tiers,
+            machine: isOfRoot ? machine() : .unknown, time: recordTime(), tiers: tiers,
             maxSize: isOfRoot || oneIn(2) ? nil : 1 + number(bits: 40),
             minFreeBytes: isOfRoot || oneIn(2) ? nil : number(bits: 40),
             minFreePercent: isOfRoot || oneIn(2) ? nil : UInt64(below(101)))

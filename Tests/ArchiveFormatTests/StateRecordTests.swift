@@ -146,13 +146,13 @@ extension SeededGenerator {
         }
         let title = text()
         return StateRecord(
-            title: title.isEmpty ? "title" : title, host: text(), time: timestamp(), label: oneIn(2) ? text() : nil,
+            title: title.isEmpty ? "title" : title, host: text(), time: recordTime(), label: oneIn(2) ? text() : nil,
             type: text(), version: UInt32(1 + below(3)), content: content, storedBytes: oneIn(2) ? 0 : number() >> 1)
     }
 
     fileprivate mutating func forgottenRecords() -> ForgottenRecords {
         ForgottenRecords(
-            time: timestamp(), records: Set((0...below(4)).map { _ in chunkID() }),
+            time: recordTime(), records: Set((0...below(4)).map { _ in chunkID() }),
             reason: ForgettingReason(rawValue: UInt64(below(4))))
     }
 }

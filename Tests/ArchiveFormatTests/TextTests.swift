@@ -121,11 +121,13 @@ struct ArchiveManifestTests {
     func written() throws {
         let text = """
             {
+              "checksum" : "CHECKSUM",
               "created" : "1970-01-01T00:00:01.000000005Z",
               "format" : "archiver",
               "id" : "000102030405060708090a0b0c0d0e0f",
               "parameters" : {
                 "chunkingSeed" : "0000000000000000",
+                "hash" : "sha-256",
                 "segmentBytes" : 67108864,
                 "treeSeed" : "0000000000000000"
               },
@@ -133,8 +135,10 @@ struct ArchiveManifestTests {
             }
 
             """
-        #expect(String(decoding: try manifest().encoded(), as: UTF8.self) == text)
-        #expect(try ArchiveManifest(decoding: Array(text.utf8)) == manifest())
+        let zeros = Array(text.replacing("CHECKSUM", with: String(repeating: "0", count: 64)).utf8)
+        let whole = text.replacing("CHECKSUM", with: ChunkID(hashing: zeros).hex)
+        #expect(String(decoding: try manifest().encoded(), as: UTF8.self) == whole)
+        #expect(try ArchiveManifest(decoding: Array(whole.utf8)) == manifest())
     }
 
     @Test("seeds read back as they were written")
@@ -152,6 +156,43 @@ struct ArchiveManifestTests {
     func newer() {
         let text = #"{"format": "archiver", "version": 7, "id": {"new": "form"}}"#
         #expect(throws: FormatError.unknownVersion(7)) { try ArchiveManifest(decoding: Array(text.utf8)) }
+    }
+
+    @Test("any changed byte of archive.json is detected")
+    func changedByte() throws {
+        let good = try manifest().encoded()
+        for index in good.indices {
+            var bytes = good
+            bytes[index] ^= 1
+            #expect(throws: FormatError.self, "byte \(index)") { try ArchiveManifest(decoding: bytes) }
+        }
+    }
+
+    @Test("members of later programs are kept, and the features that they require are known")
+    func later() throws {
+        let plain = try manifest()
+        let later = ArchiveManifest(
+            id: plain.id, created: plain.created, revision: 3, requiresToRead: [], requiresToWrite: ["tape-2"])
+        #expect(try ArchiveManifest(decoding: later.encoded()) == later)
+        #expect(later.obstacleToWriting == "tape-2" && later.obstacleToReading == nil)
+        let both = ArchiveManifest(id: plain.id, created: plain.created, requiresToRead: ["x"])
+        #expect(both.obstacleToReading == "x" && both.obstacleToWriting == "x")
+        let text = String(decoding: later.encoded(), as: UTF8.self)
+        let unknown = try resealed(text.replacing("\"format\"", with: "\"colour\" : [1],\n  \"format\""))
+        #expect(try ArchiveManifest(decoding: unknown).encoded() == unknown)
+        let hash = try resealed(text.replacing("sha-256", with: "blake3"))
+        #expect(throws: FormatError.unknownFeature("the hash blake3")) { try ArchiveManifest(decoding: hash) }
+        for word in ["", "Upper", "a b", String(repeating: "a", count: 65)] {
+            let bytes = try resealed(text.replacing("tape-2", with: word))
+            #expect(throws: FormatError.self, "\(word)") { try ArchiveManifest(decoding: bytes) }
+        }
+    }
+
+    /// The text with the checksum that it should have.
+    private func resealed(_ text: String) throws -> [UInt8] {
+        let old = try #require(text.firstMatch(of: /"checksum" : "([0-9a-f]{64})"/)).output.1
+        let zeros = text.replacing(old, with: String(repeating: "0", count: 64))
+        return Array(text.replacing(old, with: ChunkID(hashing: Array(zeros.utf8)).hex).utf8)
     }
 
     @Test("a text that is not a manifest is refused")

@@ -427,11 +427,57 @@ struct SnapshotRuleTests {
         #expect(try refuses { $0.time.nanoseconds = 1_000_000_000 })
     }
 
-    @Test("a sequence number is at least 1 and fits 63 bits")
+    @Test("a sequence number is at least 1 and less than 2^62")
     func sequence() throws {
-        #expect(try !refuses { $0.sequence = 1 << 63 - 1 })
+        #expect(try !refuses { $0.sequence = 1 << 62 - 1 })
         #expect(try refuses { $0.sequence = 0 })
-        #expect(try refuses { $0.sequence = 1 << 63 })
+        #expect(try refuses { $0.sequence = 1 << 62 })
+    }
+
+    @Test("a record's time is in the years 0 to 9999, and its texts have limits")
+    func recordLimits() throws {
+        #expect(try refuses { $0.time = Timestamp(seconds: -62_167_219_201, nanoseconds: 999_999_999) })
+        #expect(try !refuses { $0.time = Timestamp(seconds: -62_167_219_200) })
+        #expect(try !refuses { $0.time = Timestamp(seconds: 253_402_300_799, nanoseconds: 999_999_999) })
+        #expect(try refuses { $0.time = Timestamp(seconds: 253_402_300_800) })
+        #expect(try !refuses { $0.label = String(repeating: "x", count: 4_096) })
+        #expect(try refuses { $0.label = String(repeating: "x", count: 4_097) })
+        #expect(try refuses { $0.host = String(repeating: "x", count: 1_025) })
+        for seconds in [Int64.min, 253_402_300_800] {
+            let pin = PinRecord(target: ChunkID(hashing: []), time: Timestamp(seconds: seconds))
+            #expect(throws: FormatError.self) { try PinRecord(decoding: pin.encoded()) }
+            let until = PinRecord(
+                target: ChunkID(hashing: []), time: Timestamp(seconds: 1), until: Timestamp(seconds: seconds))
+            #expect(throws: FormatError.self) { try PinRecord(decoding: until.encoded()) }
+        }
+    }
+
+    @Test("fields of an entry with keys from 64 on are kept, and are no part of its state")
+    func laterFields() throws {
+        let plain = Entry(path: .root, kind: .directory, permissions: 0o755, modified: Timestamp(seconds: 1))
+        let id = ChunkID(hashing: [1])
+        let bytes = Node.leaf([plain]).encoded()
+        // The entry is the last item: a map of the fields 2, 3 and 6.
+        let start = try #require(bytes.firstIndex(of: 0xa3))
+        func with(_ fields: [UInt8], count: UInt8) -> [UInt8] {
+            bytes[..<start] + [0xa3 + count] + bytes[(start + 1)...] + fields
+        }
+        let field: [UInt8] = [0x18, 64, 0x82, 1, 0x58, 0x20] + id.bytes
+        let node = try Node(decoding: with(field + [0x18, 255, 0xf5], count: 2))
+        guard case .leaf(let entries) = node, let entry = entries.first else {
+            Issue.record("no leaf")
+            return
+        }
+        #expect(node.encoded() == with(field + [0x18, 255, 0xf5], count: 2))
+        #expect(entry.laterReferences == [id] && entry.hasSameState(as: plain) && entry != plain)
+        #expect(entry.weight == plain.weight + entry.later.count)
+        let nine: [UInt8] = (64..<73).flatMap { [UInt8(0x18), UInt8($0), UInt8(0)] }
+        for refused in [
+            with([0x18, 63, 0], count: 1), with([0x18, 65, 0, 0x18, 64, 0], count: 2),
+            with([0x18, 64, 0xff], count: 1), with([0x19, 1, 0, 0], count: 1), with(nine, count: 9),
+        ] {
+            #expect(throws: FormatError.self) { try Node(decoding: refused) }
+        }
     }
 
     @Test("a snapshot without its time, root, cause, tree or sequence is refused")

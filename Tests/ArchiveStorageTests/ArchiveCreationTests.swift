@@ -102,7 +102,8 @@ struct ArchiveCreationTests {
         let directory = try TemporaryDirectory()
         let commit = try ArchiveStore.open(directory.path, creating: true).commit(1, [[1]])
         let segment = try onlySegment(in: directory.path)
-        let empty = segment.removingLastComponent().appending("20200101T000000.000000Z-00000000.segment")
+        let empty = segment.removingLastComponent().appending(
+            "20200101T000000.000000Z-\(SegmentID.random().hex).segment")
         try empty.writeFile(Array("ARCH".utf8))
         let begun = TemporaryFile.newName().withPointer { String(cString: $0) }
         try segment.removingLastComponent().appending(begun).writeFile(Array("ARCH".utf8))

@@ -42,8 +42,9 @@ struct CopyTests {
             try writer.commitChunks()
             let known = Set(segments)
             let new = try store.catalogue.segments().map { store.segments.path(of: $0.path) }.filter {
-                try !known.contains($0)
-                    && $0.readFile().count > SegmentHeader.byteCount + SegmentFooter.trailerByteCount + 4
+                let segment = try Segment(LocalSegment(at: EnclosedPath(file: $0)))
+                let start = try $0.afterOpening()
+                return !known.contains($0) && (try? segment.blockHeader(at: start)) != nil
             }
             segments.append(try #require(new.first))
             return block.header
@@ -51,11 +52,11 @@ struct CopyTests {
 
         /// Damages the block that was added as number `number`, counted from 0.
         func destroy(_ number: Int, _ damage: Damage) throws {
-            let header = try Segment(LocalSegment(at: EnclosedPath(file: segments[number]))).blockHeader(
-                at: SegmentHeader.byteCount)
+            let start = try segments[number].afterOpening()
+            let header = try Segment(LocalSegment(at: EnclosedPath(file: segments[number]))).blockHeader(at: start)
             switch damage {
-            case .payload: try segments[number].flipByte(at: SegmentHeader.byteCount + header.headerLength)
-            case .header: try segments[number].flipByte(at: SegmentHeader.byteCount + header.headerLength - 10)
+            case .payload: try segments[number].flipByte(at: start + header.headerLength)
+            case .header: try segments[number].flipByte(at: start + header.headerLength - 10)
             case .segment: try segments[number].removeFile()
             }
         }

@@ -26,7 +26,7 @@ struct GapTests {
                 GapRecord(
                     rootPath: [], host: "é", cause: try #require(GapCause(rawValue: "later-on")),
                     start: .init(seconds: 0),
-                    end: Timestamp(seconds: .max, nanoseconds: 999_999_999), detail: "a\u{0}b"),
+                    end: Timestamp(seconds: 253_402_300_799, nanoseconds: 999_999_999), detail: "a\u{0}b"),
             ] + (1..<20).map { GapRecord.sample($0) }
         let store = try open()
         try store.enter(gaps.reversed())
@@ -160,8 +160,8 @@ struct GapTests {
             try store.enter(gaps)
             #expect(try store.catalogue.gaps() == gaps)
         }
-        let header = try Segment(LocalSegment(at: EnclosedPath(file: onlySegment(in: path)))).blockHeader(
-            at: SegmentHeader.byteCount)
+        let segment = try onlySegment(in: path)
+        let header = try Segment(LocalSegment(at: EnclosedPath(file: segment))).blockHeader(at: segment.afterOpening())
         #expect((1..<5_000).contains(header.chunks.count) && header.rawLength <= BlockEncoder.packedBytes)
         try path.appending("catalogue.sqlite").removeFile()
         #expect(try open().catalogue.gaps() == gaps)

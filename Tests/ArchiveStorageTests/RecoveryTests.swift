@@ -122,8 +122,8 @@ struct RecoveryTests {
         let folder = scene.segment.removingLastComponent()
         let bytes = try scene.segment.readFile()
         try folder.appending("copy of a segment").writeFile(bytes)
-        try folder.appending("20200101T000000.000000Z-00000002.segment").makeDirectory()
-        mkfifo(folder.appending("20200101T000000.000000Z-00000003.segment").string, 0o600)
+        try folder.appending("20200101T000000.000000Z-00000000000000000000000000000002.segment").makeDirectory()
+        mkfifo(folder.appending("20200101T000000.000000Z-00000000000000000000000000000003.segment").string, 0o600)
         for _ in 0..<2 {
             let store = try scene.open()
             for commit in scene.commits { #expect(try store.holds(commit)) }

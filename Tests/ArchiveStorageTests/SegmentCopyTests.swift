@@ -88,7 +88,7 @@ struct SegmentCopyTests {
     func undamaged() throws {
         let scene = try Scene()
         let whole = try scene.segment.readFile()
-        try scene.segment.flipByte(at: SegmentHeader.byteCount + 8)
+        try scene.segment.flipByte(at: scene.segment.afterOpening() + 8)
         try scene.rebuild()
         #expect(try scene.open().findings.contains { $0.kind == .damage })
         try scene.placeCopy(whole)

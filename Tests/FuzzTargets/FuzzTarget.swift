@@ -11,6 +11,17 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
     case deflate, delta, patterns
     case notice, dropped
     case label, pin, note, policy, unforgotten, deletion
+    case opening
+
+    /// The segment of the golden values.
+    private static let origin: BlockOrigin = {
+        let (archive, segment) = (Array(UInt8(0)..<16), Array(UInt8(16)..<32))
+        return archive.withUnsafeBytes { archive in
+            segment.withUnsafeBytes {
+                BlockOrigin(archive: ArchiveID(exactly: archive), segment: SegmentID(exactly: $0))
+            }
+        }
+    }()
 
     /// Passes an input to the decoder that it selects; must return for any input.
     package static func run(_ input: UnsafeRawBufferPointer) {
@@ -39,6 +50,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
         case .policy: open(bytes, { try PolicyRecord(decoding: $0) }, { $0.encoded() })
         case .unforgotten: open(bytes, { try UnforgottenRecords(decoding: $0) }, { $0.encoded() })
         case .deletion: open(bytes, { try DeletionRecord(decoding: $0) }, { $0.encoded() })
+        case .opening: open(bytes, { try SegmentOpening(decoding: $0) }, { $0.encoded() })
         case .manifest: open(bytes, { try ArchiveManifest(decoding: $0) }, { $0.encoded() })
         case .segmentHeader:
             bytes.withUnsafeBytes { _ = try? SegmentHeader(decoding: $0) }
@@ -49,11 +61,11 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
                 let trailer = try? SegmentFooter.Trailer(decoding: UnsafeRawBufferPointer(rebasing: bytes[split...]))
                 guard let trailer else { return }
                 let index = UnsafeRawBufferPointer(rebasing: bytes[..<split])
-                _ = try? SegmentFooter.blocks(decodingIndex: index, trailer: trailer, segment: 0x1011_1213)
+                _ = try? SegmentFooter.blocks(decodingIndex: index, trailer: trailer, in: FuzzTarget.origin)
             }
         case .blockHeader:
             // The place of the golden headers, which the checksum covers. Later additions need not be written again.
-            let place = BlockPlace(segment: 0x1011_1213, offset: 64)
+            let place = BlockPlace(in: FuzzTarget.origin, offset: 64)
             bytes.withUnsafeBytes { _ = try? BlockHeader(decoding: $0, at: place) }
         case .deflate:
             FuzzTarget.split(bytes) { length, first, second in

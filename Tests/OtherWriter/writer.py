@@ -11,7 +11,7 @@ import contextlib, fcntl, hashlib, json, os, secrets, struct, sys, time, zlib
 
 import cbor2
 
-CONTENT, NODE, SNAPSHOT = 0, 1, 2
+CONTENT, NODE, SNAPSHOT, DROPPED, OPENING = 0, 1, 2, 9, 16
 
 
 def sha(data):
@@ -66,7 +66,7 @@ def chunks(segment):
         length, at = read_number(segment, at + 4)
         end = at + length
         (checksum,) = struct.unpack("<I", segment[end - 4 : end])
-        place = segment[32:36] + struct.pack("<Q", begin)
+        place = segment[16:48] + struct.pack("<Q", begin)
         assert checksum == zlib.crc32(place + segment[begin : end - 4])
         stored, at = read_number(segment, at)
         payload = segment[end : end + stored]
@@ -83,6 +83,17 @@ def chunks(segment):
                 yield kind, raw[:size]
                 raw = raw[size:]
         at = end + stored
+
+
+def present(archive):
+    """The ids of all segments that are there and not dropped."""
+    ids, dropped = set(), set()
+    for segment in segments(archive):
+        ids.add(segment[32:48])
+        for kind, raw in chunks(segment):
+            if kind == DROPPED:
+                dropped.update(cbor2.loads(raw)[1])
+    return ids - dropped
 
 
 def latest(archive, root, machine):
@@ -105,8 +116,14 @@ class Segment:
 
     def __init__(self, archive):
         with open(os.path.join(archive, "archive.json"), "rb") as file:
-            manifest = json.load(file)
+            text = file.read()
+        manifest = json.loads(text)
         assert manifest["format"] == "archiver" and manifest["version"] == 1
+        digits = manifest["checksum"].encode()
+        assert hashlib.sha256(text.replace(digits, b"0" * 64)).hexdigest().encode() == digits
+        assert not manifest.get("requiresToRead") and not manifest.get("requiresToWrite")
+        others = sorted(present(archive))
+        self.archive = bytes.fromhex(manifest["id"])
         now = time.time_ns()
         self.id = secrets.token_bytes(16)
         header = b"ARCHSEG\n" + struct.pack("<II", 1, 64) + bytes.fromhex(manifest["id"]) + self.id
@@ -119,20 +136,26 @@ class Segment:
         self.file = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(self.file, fcntl.LOCK_EX)
         os.write(self.file, header)
+        self.length = len(header)
+        opening = {0: self.id, 1: text.decode()}
+        if others:
+            opening[2] = others
+        self.append(OPENING, cbor2.dumps(opening, canonical=True))
         os.fsync(self.file)
-        name = f"{time.strftime('%Y%m%dT%H%M%S', begun)}.{now % 10**9 // 1000:06}Z-{self.id[:4].hex()}.segment"
+        name = f"{time.strftime('%Y%m%dT%H%M%S', begun)}.{now % 10**9 // 1000:06}Z-{self.id.hex()}.segment"
         os.rename(temporary, os.path.join(folder, name))
         directory = os.open(folder, os.O_RDONLY)
         os.fsync(directory)
         os.close(directory)
-        self.length = len(header)
+        with open(os.path.join(archive, "begun"), "ab") as begun:
+            begun.write(name.encode() + b"\n")
 
     def append(self, kind, raw):
         """Appends a chunk in a block of its own, without compression."""
         rest = number(len(raw)) + struct.pack("<I", zlib.crc32(raw)) + b"\0"
         rest += number(1) + bytes([kind]) + number(len(raw)) + sha(raw)
         header = b"ABLK" + number(len(rest) + 4) + rest
-        place = self.id[:4] + struct.pack("<Q", self.length)
+        place = self.archive + self.id + struct.pack("<Q", self.length)
         block = header + struct.pack("<I", zlib.crc32(place + header)) + raw
         assert os.write(self.file, block) == len(block)
         self.length += len(block)

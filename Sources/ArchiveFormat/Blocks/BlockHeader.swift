@@ -20,6 +20,8 @@ package struct BlockHeader: Hashable, Sendable {
 
     package let codec: Codec
     /// The number of the key that encrypts the payload; 0 if it is not encrypted.
+    ///
+    /// In a block with a key, an id may be any 32 bytes that the key's owner can verify.
     package let keyID: Int
     /// Fields that a later program added: this one keeps the block but cannot read its payload.
     package let laterFields: [UInt8]
@@ -31,7 +33,8 @@ package struct BlockHeader: Hashable, Sendable {
     package let payloadChecksum: UInt32
     /// The chunks that the payload is a delta against, in order.
     package let bases: [ChunkPrefix]
-    /// The chunks in the block, in the order of their bytes in the raw payload.
+    /// The chunks in the block, in the order of their bytes in the raw payload; empty if the table of an encrypted
+    /// block is in its payload.
     package let chunks: [Chunk]
 
     /// Creates a header from parts that are within the limits of the format.
@@ -63,6 +66,11 @@ package struct BlockHeader: Hashable, Sendable {
         if case .later(let number) = codec { return "is packed with codec \(number)" }
         if keyID != 0 { return "is encrypted with key \(keyID)" }
         return laterFields.isEmpty ? nil : "has fields of a later program"
+    }
+
+    /// Whether the block may hold something that this program cannot read and that refers to other chunks.
+    package var mayHideReferences: Bool {
+        obstacle != nil && (chunks.isEmpty || chunks.contains { $0.kind != .content })
     }
 
     /// Bytes of the whole block in the segment.
@@ -101,7 +109,10 @@ extension BlockHeader {
 
     /// The rule that the header breaks; nil if it breaks none.
     private var problem: String? {
-        if !(1...BlockHeader.chunkCountLimit).contains(chunks.count) { return "a block's number of chunks" }
+        if !((keyID == 0 ? 1 : 0)...BlockHeader.chunkCountLimit).contains(chunks.count) {
+            return "a block's number of chunks"
+        }
+        if case .later(let number) = codec, !(Form.codecLimit..<1 << 35).contains(number) { return "a block's codec" }
         let rawLength = rawLength
         if bases.count > BlockHeader.baseCountLimit { return "a block's number of bases" }
         if rawLength > BlockHeader.rawLengthLimit { return "a block's raw length" }
@@ -113,7 +124,8 @@ extension BlockHeader {
         case .deflate where obstacle == nil, .delta where obstacle == nil:
             if storedLength > rawLength { return "a block whose packed payload is longer than the raw one" }
         default:
-            if storedLength > rawLength + BlockHeader.laterExcessLimit { return "a block's stored length" }
+            let raw = chunks.isEmpty ? BlockHeader.rawLengthLimit + BlockHeader.tableLengthLimit : rawLength
+            if storedLength > raw + BlockHeader.laterExcessLimit { return "a block's stored length" }
         }
         switch codec {
         case .stored, .deflate: return bases.isEmpty ? nil : "a block's bases"
@@ -132,26 +144,33 @@ extension BlockHeader {
     /// Bytes that suffice to compute the length of the whole header; every block has more.
     package static let prefixLength = magic.count + 4
     private static let checksumLength = 4
-    private static let leastFollowingLength = 3 + 2 * checksumLength + chunkLength(LEB128.byteCount(of: 0))
+    private static let leastFollowingLength = 3 + 2 * checksumLength
     private static let greatestFollowingLength =
-        32 + baseCountLimit * ChunkPrefix.byteCount + 2 + extensionLimit
-        + chunkCountLimit * chunkLength(LEB128.byteCount(of: rawLengthLimit))
+        32 + baseCountLimit * ChunkPrefix.byteCount + 2 + extensionLimit + tableLengthLimit
+    /// The most bytes of a chunk table.
+    private static let tableLengthLimit = chunkCountLimit * chunkLength(LEB128.byteCount(of: rawLengthLimit))
 
-    /// One byte for the codec, the depth, and whether there is an extension.
+    /// One byte for the depth, the codec, and whether there is an extension.
     private var form: UInt8 {
-        UInt8(depth) | codec.number << Form.codecShift | (extensionLength == 0 ? 0 : Form.hasExtension)
+        UInt8(depth) | UInt8(min(codec.number, Int(Form.codec))) << Form.codecShift
+            | (extensionLength == 0 ? 0 : Form.hasExtension)
     }
 
-    /// Bytes of the key's id and the later fields; 0 if the block has neither.
+    /// Bytes of the codec's number, the key's id and the later fields; 0 if the block has none of them.
     private var extensionLength: Int {
-        keyID == 0 && laterFields.isEmpty ? 0 : LEB128.byteCount(of: keyID) + laterFields.count
+        if codec.number < Form.codec, keyID == 0, laterFields.isEmpty { return 0 }
+        let codecLength = codec.number < Form.codec ? 0 : LEB128.byteCount(of: codec.number)
+        return codecLength + LEB128.byteCount(of: keyID) + laterFields.count
     }
 
     /// The parts of the byte `form`.
     private enum Form {
         static let depth: UInt8 = 0x1f
         static let codecShift: UInt8 = 5
+        /// Also the value that says that the extension has the codec's number.
         static let codec: UInt8 = 3
+        /// Codecs below this number are known.
+        static let codecLimit = 2
         static let hasExtension: UInt8 = 0x80
     }
 
@@ -188,6 +207,7 @@ extension BlockHeader {
         for base in bases { bytes += base.bytes }
         if extensionLength > 0 {
             LEB128.append(extensionLength, to: &bytes)
+            if codec.number >= Form.codec { LEB128.append(codec.number, to: &bytes) }
             LEB128.append(keyID, to: &bytes)
             bytes += laterFields
         }
@@ -237,7 +257,7 @@ extension BlockHeader {
         payloadChecksum = try reader.bytes(4).littleEndian(at: 0, as: UInt32.self)
         let form = try reader.byte()
         depth = Int(form & Form.depth)
-        codec = Codec(number: form >> Form.codecShift & Form.codec, isDelta: depth > 0)
+        var codecNumber = Int(form >> Form.codecShift & Form.codec)
         var bases = [ChunkPrefix]()
         if depth > 0 {
             for _ in 0..<(try reader.byte()) {
@@ -248,14 +268,21 @@ extension BlockHeader {
         if form & Form.hasExtension != 0 {
             let length = try reader.number()
             let start = reader.position
+            let isInExtension = codecNumber == Form.codec
+            if isInExtension {
+                codecNumber = try reader.number()
+                guard codecNumber >= Form.codec else { throw .malformed("a block's codec") }
+            }
             keyID = try reader.number()
             let left = length - (reader.position - start)
-            guard left >= 0, keyID != 0 || left > 0 else { throw .malformed("a block's later fields") }
+            guard left >= 0, isInExtension || keyID != 0 || left > 0 else { throw .malformed("a block's later fields") }
             laterFields = Array(try reader.bytes(left))
         } else {
+            guard codecNumber < Form.codec else { throw .malformed("a block without the number of its codec") }
             keyID = 0
             laterFields = []
         }
+        codec = Codec(number: codecNumber, isDelta: depth > 0)
         let count = try reader.number()
         guard count <= BlockHeader.chunkCountLimit else { throw .malformed("a block's number of chunks") }
         var chunks = [Chunk]()

@@ -35,9 +35,9 @@ package enum Codec: Sendable, Hashable {
     /// A delta against the bases, compressed like `deflate`.
     case delta
     /// A codec of a later program, with or without bases.
-    case later(UInt8)
+    case later(Int)
 
-    init(number: UInt8, isDelta: Bool) {
+    init(number: Int, isDelta: Bool) {
         self =
             switch number {
             case 0: .stored
@@ -46,7 +46,7 @@ package enum Codec: Sendable, Hashable {
             }
     }
 
-    var number: UInt8 {
+    var number: Int {
         switch self {
         case .stored: 0
         case .deflate, .delta: 1

@@ -89,6 +89,41 @@ struct CBORFields<Key: FieldKey> {
         previous = Int(number)
         return key
     }
+
+    /// The next known key; nil after the last value.
+    ///
+    /// Fields with keys from `first` on are added to `passed`.
+    @inline(__always)
+    mutating func next(
+        _ reader: inout CBORReader, orPassing first: UInt64, into passed: inout [UInt8]
+    ) throws(FormatError) -> Key? {
+        if left == 0 { return nil }
+        left -= 1
+        let start = reader.position
+        let number = try reader.unsigned(UInt8.self)
+        guard Int(number) > previous else { throw .malformed("CBOR map keys out of order or repeated") }
+        previous = Int(number)
+        if let key = Key(rawValue: Int(number)) { return key }
+        guard number >= first else { throw .malformed("an unknown field \(number)") }
+        try pass(&reader, from: start, into: &passed)
+        return nil
+    }
+
+    /// Adds all that is left of the map, which begins at `start`, to `passed`.
+    private mutating func pass(
+        _ reader: inout CBORReader, from start: Int, into passed: inout [UInt8]
+    ) throws(FormatError) {
+        // The map is in an entry, in an array, in a node.
+        try reader.skip(depth: 3)
+        while left > 0 {
+            left -= 1
+            let number = try reader.unsigned(UInt8.self)
+            guard Int(number) > previous else { throw .malformed("CBOR map keys out of order or repeated") }
+            previous = Int(number)
+            try reader.skip(depth: 3)
+        }
+        passed = Array(reader.bytes(from: start))
+    }
 }
 
 /// Reads the keys of an open map, which are in strictly ascending order.

@@ -1,6 +1,8 @@
 // Records other than snapshots: they are rarely read, so each has a single codec, `Codable`. Common rules are checked
 // here.
 
+package import FileIO
+
 /// A value that is stored as a chunk of its own and has a meaning on its own.
 ///
 /// Its only codec is `Codable` with deterministic CBOR. `encode(to:)` leaves out fields that have their default value;
@@ -11,9 +13,16 @@ package protocol ArchiveRecord: Codable, Hashable, Sendable {
 
     /// The kind of the chunks that hold such records.
     static var kind: ChunkKind { get }
+
+    /// The times in it, all in the years 0 to 9999.
+    var times: [Timestamp] { get }
+    /// The texts in it that are not checked elsewhere, and the most bytes of each.
+    var texts: [(text: String?, limit: Int)] { get }
 }
 
 extension ArchiveRecord {
+    package var texts: [(text: String?, limit: Int)] { [] }
+
     /// The record as a chunk's bytes.
     package func encoded() -> [UInt8] {
         guard let bytes = try? CBOREncoder().encode(self) else { preconditionFailure("records are flat maps") }
@@ -34,6 +43,8 @@ extension ArchiveRecord {
         } catch {
             throw FormatError(decoding: error)
         }
+        for time in times { try FormatLimits.check(time) }
+        for (text, limit) in texts { try FormatLimits.check(bytes: text, limit, "a text") }
         // This refuses written-out defaults, and numbers, times and lists in any but their single form.
         guard try item.fields(Set(Self.CodingKeys.allCases.map(\.rawValue))).encoded() == encoded() else {
             throw .malformed("a record is not in its canonical encoding")

@@ -8,6 +8,7 @@ package import FileIO
 /// deletion or the file's age may no longer show.
 package struct DeletionRecord: ArchiveRecord {
     package static let kind = ChunkKind.deletion
+    package var times: [Timestamp] { [time] }
 
     /// When this was recorded.
     package let time: Timestamp

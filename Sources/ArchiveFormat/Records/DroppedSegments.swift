@@ -5,6 +5,7 @@ package import FileIO
 /// Records that segments were removed because nothing in them was needed any more.
 package struct DroppedSegments: ArchiveRecord {
     package static let kind = ChunkKind.droppedSegments
+    package var times: [Timestamp] { [time] }
 
     /// When they were dropped.
     package let time: Timestamp

@@ -55,6 +55,7 @@ public struct ForgottenRecords: Hashable, Sendable {
 
 extension ForgottenRecords: ArchiveRecord {
     package static let kind = ChunkKind.forgotten
+    package var times: [Timestamp] { [time] }
 }
 
 extension ForgottenRecords {

@@ -67,6 +67,10 @@ public struct GapCause: RawRepresentable, Sendable, Hashable, CaseIterable {
 
 extension GapRecord: ArchiveRecord {
     package static let kind = ChunkKind.gap
+    package var times: [Timestamp] { [start, end] }
+    package var texts: [(text: String?, limit: Int)] {
+        [(host, FormatLimits.hostBytes), (detail, FormatLimits.longTextBytes)]
+    }
 }
 
 extension GapRecord {

@@ -7,6 +7,7 @@ package import FileIO
 /// The latest label record counts. It overrides the label that the snapshot or state was created with.
 package struct LabelRecord: ArchiveRecord {
     package static let kind = ChunkKind.label
+    package var times: [Timestamp] { [time] }
 
     /// The chunk that holds the record of the snapshot or state.
     package let target: ChunkID

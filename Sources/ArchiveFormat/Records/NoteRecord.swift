@@ -5,6 +5,10 @@ package import FileIO
 /// A user's note about a root, or the removal of one.
 package struct NoteRecord: ArchiveRecord {
     package static let kind = ChunkKind.note
+    package var times: [Timestamp] { [time] }
+    package var texts: [(text: String?, limit: Int)] {
+        [(host, FormatLimits.hostBytes)]
+    }
 
     /// The root's absolute path, as bytes.
     package let rootPath: [UInt8]

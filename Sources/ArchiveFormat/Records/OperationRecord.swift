@@ -94,6 +94,10 @@ public struct OperationKind: RawRepresentable, Sendable, Hashable, CaseIterable 
 
 extension OperationRecord: ArchiveRecord {
     package static let kind = ChunkKind.operation
+    package var times: [Timestamp] { [time] }
+    package var texts: [(text: String?, limit: Int)] {
+        [(host, FormatLimits.hostBytes), (name, FormatLimits.textBytes)]
+    }
 }
 
 extension OperationRecord {

@@ -5,6 +5,7 @@ package import FileIO
 /// Pins a snapshot or a saved state, or removes its pin; the latest record counts.
 package struct PinRecord: ArchiveRecord {
     package static let kind = ChunkKind.pin
+    package var times: [Timestamp] { [time] + (until.map { [$0] } ?? []) }
 
     /// The chunk that holds the record of the snapshot or state.
     package let target: ChunkID

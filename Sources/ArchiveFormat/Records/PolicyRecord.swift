@@ -5,6 +5,10 @@ package import FileIO
 /// The policy of one root, or of all roots without their own; the latest record counts.
 package struct PolicyRecord: ArchiveRecord {
     package static let kind = ChunkKind.policy
+    package var times: [Timestamp] { [time] }
+    package var texts: [(text: String?, limit: Int)] {
+        [(host, FormatLimits.hostBytes)]
+    }
 
     /// Keeps one snapshot in each span of `width` seconds, up to an age.
     package struct Tier: Codable, Hashable, Sendable {

@@ -63,6 +63,10 @@ public struct RootNoticeKind: RawRepresentable, Sendable, Hashable, CaseIterable
 
 extension RootNotice: ArchiveRecord {
     package static let kind = ChunkKind.rootNotice
+    package var times: [Timestamp] { [time] }
+    package var texts: [(text: String?, limit: Int)] {
+        [(host, FormatLimits.hostBytes)]
+    }
 }
 
 extension RootNotice {

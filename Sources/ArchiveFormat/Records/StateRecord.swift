@@ -38,6 +38,13 @@ public struct StateRecord: Hashable, Sendable {
 
 extension StateRecord: ArchiveRecord {
     package static let kind = ChunkKind.state
+    package var times: [Timestamp] { [time] }
+    package var texts: [(text: String?, limit: Int)] {
+        [
+            (title, FormatLimits.longTextBytes), (host, FormatLimits.hostBytes), (label, FormatLimits.textBytes),
+            (type, FormatLimits.textBytes),
+        ]
+    }
 }
 
 extension StateRecord {

@@ -5,6 +5,7 @@ package import FileIO
 /// Records that forgotten snapshots and saved states are listed again; the latest statement about each one counts.
 package struct UnforgottenRecords: ArchiveRecord {
     package static let kind = ChunkKind.unforgotten
+    package var times: [Timestamp] { [time] }
 
     /// When they were brought back; this wins over a forgetting at exactly the same time.
     package let time: Timestamp

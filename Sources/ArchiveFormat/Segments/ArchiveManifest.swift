@@ -1,5 +1,7 @@
-// archive.json: marks a directory as an archive, and holds its id, format version and parameters.
+// archive.json: marks a directory as an archive, and holds its id, format version and parameters. Each segment has a
+// copy (`SegmentOpening`).
 
+internal import Crypto
 package import FileIO
 internal import FoundationEssentials
 
@@ -16,6 +18,10 @@ public struct ArchiveManifest: Hashable, Sendable {
         package var chunkingSeed: Seed
         /// Determines where trees are cut into nodes.
         package var treeSeed: Seed
+        /// The function that makes the ids of chunks.
+        package let hash: String
+
+        static let knownHash = "sha-256"
 
         /// The greatest `segmentBytes`: even after the block that reaches it, all offsets in a segment are below 2^32.
         package static let segmentBytesLimit = 1 << 31
@@ -24,14 +30,15 @@ public struct ArchiveManifest: Hashable, Sendable {
             self.segmentBytes = segmentBytes
             self.chunkingSeed = chunkingSeed
             self.treeSeed = treeSeed
+            hash = Parameters.knownHash
         }
 
         package init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: CodingKeys.self)
-            self.init(
-                segmentBytes: try fields.decode(Int.self, forKey: .segmentBytes),
-                chunkingSeed: try fields.decodeIfPresent(Seed.self, forKey: .chunkingSeed) ?? .none,
-                treeSeed: try fields.decodeIfPresent(Seed.self, forKey: .treeSeed) ?? .none)
+            segmentBytes = try fields.decode(Int.self, forKey: .segmentBytes)
+            chunkingSeed = try fields.decodeIfPresent(Seed.self, forKey: .chunkingSeed) ?? .none
+            treeSeed = try fields.decodeIfPresent(Seed.self, forKey: .treeSeed) ?? .none
+            hash = try fields.decodeIfPresent(String.self, forKey: .hash) ?? Parameters.knownHash
         }
     }
 
@@ -58,11 +65,50 @@ public struct ArchiveManifest: Hashable, Sendable {
     package let id: ArchiveID
     package let created: Timestamp
     package let parameters: Parameters
+    /// Increases with every change of the file: of two copies, the one with the greater number is newer.
+    package let revision: UInt64
+    /// Features of later programs; a program that does not know one of `requiresToRead` cannot read the archive.
+    package let requiresToRead: [String]
+    /// A program that does not know one of these words, or of `requiresToRead`, must not change the archive.
+    package let requiresToWrite: [String]
+    /// The file's bytes, with members that this program does not know.
+    private let source: [UInt8]
 
-    package init(id: ArchiveID, created: Timestamp, parameters: Parameters = Parameters()) {
+    package init(
+        id: ArchiveID, created: Timestamp, parameters: Parameters = Parameters(), revision: UInt64 = 0,
+        requiresToRead: [String] = [], requiresToWrite: [String] = []
+    ) {
         self.id = id
         self.created = created
         self.parameters = parameters
+        self.revision = revision
+        self.requiresToRead = requiresToRead
+        self.requiresToWrite = requiresToWrite
+        source = ArchiveManifest.bytes(
+            Body(
+                format: ArchiveManifest.format, version: ArchiveManifest.version, id: id, created: created,
+                parameters: parameters, revision: revision == 0 ? nil : revision,
+                requiresToRead: requiresToRead.isEmpty ? nil : requiresToRead,
+                requiresToWrite: requiresToWrite.isEmpty ? nil : requiresToWrite, checksum: Checksum.placeholder))
+    }
+
+    /// Reads a manifest and changes the size of its segments: tests need small ones.
+    package init(decoding bytes: [UInt8], segmentBytes: Int) throws(FormatError) {
+        let old = try ArchiveManifest(decoding: bytes)
+        var parameters = old.parameters
+        parameters.segmentBytes = segmentBytes
+        self.init(id: old.id, created: old.created, parameters: parameters)
+    }
+
+    /// The words of the features that this program knows.
+    private static let knownFeatures: Set<String> = []
+
+    /// A feature that this program must know to read the archive, but does not; nil if there is none.
+    package var obstacleToReading: String? { requiresToRead.first { !ArchiveManifest.knownFeatures.contains($0) } }
+
+    /// A feature that this program must know to change the archive, but does not; nil if there is none.
+    package var obstacleToWriting: String? {
+        (requiresToRead + requiresToWrite).first { !ArchiveManifest.knownFeatures.contains($0) }
     }
 
     private static let format = "archiver"
@@ -82,23 +128,66 @@ public struct ArchiveManifest: Hashable, Sendable {
         let id: ArchiveID
         let created: Timestamp
         let parameters: Parameters
+        let revision: UInt64?
+        let requiresToRead: [String]?
+        let requiresToWrite: [String]?
+        let checksum: String
+    }
+
+    /// The SHA-256 of the file's bytes with zeros in place of its own 64 digits.
+    private enum Checksum {
+        static let placeholder = String(repeating: "0", count: 64)
+
+        /// Writes the checksum into `bytes`, which have the placeholder.
+        static func insert(into bytes: inout [UInt8]) {
+            let digits = Hex.string(Array(SHA256.hash(data: bytes)))
+            if let place = bytes.firstRange(of: Array(placeholder.utf8)) {
+                bytes.replaceSubrange(place, with: digits.utf8)
+            }
+        }
+
+        /// Whether `digits` are the checksum of `bytes`, in which they occur once.
+        static func isRight(_ digits: String, of bytes: [UInt8]) -> Bool {
+            let places = bytes.ranges(of: Array(digits.utf8))
+            guard digits.utf8.count == 64, places.count == 1 else { return false }
+            var bytes = bytes
+            bytes.replaceSubrange(places[0], with: placeholder.utf8)
+            return Hex.string(Array(SHA256.hash(data: bytes))) == digits
+        }
     }
 
     /// The file's bytes: indented JSON with sorted keys and a newline at the end.
-    package func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] { source }
+
+    private static func bytes(_ body: Body) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let body = Body(
-            format: ArchiveManifest.format, version: ArchiveManifest.version, id: id, created: created,
-            parameters: parameters)
         guard let json = try? encoder.encode(body) else { preconditionFailure("texts and integers are JSON") }
-        return Array(json) + [UInt8(ascii: "\n")]
+        var bytes = Array(json) + [UInt8(ascii: "\n")]
+        Checksum.insert(into: &bytes)
+        return bytes
+    }
+
+    /// The most bytes of the file.
+    package static let byteLimit = 65_536
+
+    /// Refuses what is not a list of words of at most 64 letters a to z, digits and hyphens.
+    private static func check(features: [String]) throws(FormatError) {
+        for word in features {
+            let isWord = word.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
+            }
+            guard isWord, (1...64).contains(word.utf8.count) else { throw .malformed("archive.json: a feature's word") }
+        }
     }
 
     /// Reads the file's bytes.
     ///
-    /// - Throws: `unknownVersion` for a newer format; `malformed` if the bytes are not a manifest.
+    /// - Throws: `unknownVersion` for a newer format, `unknownFeature` for another hash; `malformed` or
+    ///   `checksumMismatch` if the bytes are not a manifest.
     package init(decoding bytes: [UInt8]) throws(FormatError) {
+        guard bytes.count <= ArchiveManifest.byteLimit else { throw .malformed("archive.json is too long") }
         let decoder = JSONDecoder()
         let data = Data(bytes)
         guard let heading = try? decoder.decode(Heading.self, from: data), heading.format == ArchiveManifest.format
@@ -107,10 +196,21 @@ public struct ArchiveManifest: Hashable, Sendable {
         guard heading.version == ArchiveManifest.version else { throw .malformed("archive.json: version 0") }
         do {
             let body = try decoder.decode(Body.self, from: data)
-            self.init(id: body.id, created: body.created, parameters: body.parameters)
+            (id, created, parameters) = (body.id, body.created, body.parameters)
+            revision = body.revision ?? 0
+            (requiresToRead, requiresToWrite) = (body.requiresToRead ?? [], body.requiresToWrite ?? [])
+            source = bytes
+            guard Checksum.isRight(body.checksum, of: bytes) else {
+                throw FormatError.checksumMismatch("archive.json")
+            }
+        } catch let error as FormatError {
+            throw error
         } catch {
             throw .malformed("archive.json: \(error)")
         }
+        try ArchiveManifest.check(features: requiresToRead)
+        try ArchiveManifest.check(features: requiresToWrite)
+        guard parameters.hash == Parameters.knownHash else { throw .unknownFeature("the hash \(parameters.hash)") }
         guard (1...Parameters.segmentBytesLimit).contains(parameters.segmentBytes) else {
             throw .malformed("archive.json: segmentBytes")
         }

@@ -24,12 +24,12 @@ package enum SegmentFooter {
     ///
     /// - Parameters:
     ///   - blocks: the segment's blocks, without gaps; the first directly follows the header.
-    ///   - segment: the first 4 bytes of the segment's id, as in a `BlockPlace`.
+    ///   - origin: the segment, as the blocks' checksums cover it.
     ///   - content: the hash of the segment up to the end of the last block.
-    package static func encoded(blocks: [Block], segment: UInt32, content: SegmentHash) -> [UInt8] {
+    package static func encoded(blocks: [Block], in origin: BlockOrigin, content: SegmentHash) -> [UInt8] {
         var bytes = indexMagic
         for block in blocks {
-            bytes += block.header.encoded(at: BlockPlace(segment: segment, offset: block.offset))
+            bytes += block.header.encoded(at: BlockPlace(in: origin, offset: block.offset))
         }
         let indexOffset = blocks.last.map { $0.offset + $0.header.blockLength } ?? SegmentHeader.byteCount
         var trailer = Trailer(
@@ -47,10 +47,10 @@ package enum SegmentFooter {
     /// - Parameters:
     ///   - index: the bytes that `trailer` locates.
     ///   - trailer: the last bytes of the segment.
-    ///   - segment: the first 4 bytes of the segment's id.
+    ///   - origin: the segment, as the blocks' checksums cover it.
     /// - Throws: `FormatError` for any bytes that `encoded` does not return.
     package static func blocks(
-        decodingIndex index: UnsafeRawBufferPointer, trailer: Trailer, segment: UInt32
+        decodingIndex index: UnsafeRawBufferPointer, trailer: Trailer, in origin: BlockOrigin
     ) throws(FormatError) -> [Block] {
         guard index.count == trailer.indexLength else { throw .truncated }
         guard ChunkID(hashing: index) == trailer.indexHash else { throw .checksumMismatch("a segment's index") }
@@ -62,7 +62,7 @@ package enum SegmentFooter {
             let rest = index.slice(position..<index.count)
             let length = try BlockHeader.headerLength(ofPrefix: rest)
             guard length <= rest.count else { throw .truncated }
-            let place = BlockPlace(segment: segment, offset: offset)
+            let place = BlockPlace(in: origin, offset: offset)
             let header = try BlockHeader(decoding: rest.slice(0..<length), at: place)
             blocks.append(Block(offset: offset, header: header))
             offset += header.blockLength

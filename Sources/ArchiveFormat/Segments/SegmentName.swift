@@ -2,20 +2,21 @@
 
 package import FileIO
 
-/// The name of a segment's file, "20261121T101530.123456Z-<8 hex digits of its id>.segment".
+/// The name of a segment's file, "20261121T101530.123456Z-<32 hex digits of its id>.segment".
 package struct SegmentName: Hashable, Sendable {
     /// When the segment was begun, in whole microseconds.
     package let time: Timestamp
-    /// The first 8 hex digits of the segment's id.
-    package let idPrefix: String
+    /// The segment's id.
+    package let segment: SegmentID
 
     /// The name of `segment`, begun at `created`.
     package init(created: Timestamp, segment: SegmentID) {
-        let earliest = Timestamp(seconds: SegmentName.range.lowerBound)
-        let latest = Timestamp(seconds: SegmentName.range.upperBound)
+        // The years of four digits.
+        let earliest = Timestamp(seconds: FormatLimits.recordSeconds.lowerBound)
+        let latest = Timestamp(seconds: FormatLimits.recordSeconds.upperBound)
         let time = min(max(created, earliest), latest)
         self.time = Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000)
-        idPrefix = segment.short
+        self.segment = segment
     }
 
     /// Parses a file name; nil if it is not a segment's.
@@ -30,12 +31,11 @@ package struct SegmentName: Hashable, Sendable {
             year: Int64(year), month: month, day: day, hour: hour, minute: minute, second: second)
         guard let seconds = date.seconds else { return nil }
         time = Timestamp(seconds: seconds, nanoseconds: UInt32(microseconds * 1000))
-        idPrefix = String(fileName.dropLast(SegmentName.suffix.count).suffix(8))
-        guard let id = Hex.bytes(idPrefix), Hex.string(id) == idPrefix, self.fileName == fileName else { return nil }
+        let digits = fileName.dropLast(SegmentName.suffix.count).suffix(2 * SegmentID.byteCount)
+        guard let segment = SegmentID(hex: String(digits)) else { return nil }
+        self.segment = segment
+        guard self.fileName == fileName else { return nil }
     }
-
-    /// The first 4 bytes of the segment's id as a number.
-    package var segment: UInt32 { UInt32(idPrefix, radix: 16) ?? 0 }
 
     /// The file's name.
     package var fileName: String {
@@ -43,7 +43,7 @@ package struct SegmentName: Hashable, Sendable {
         let clock = [date.hour, date.minute, date.second].map { DecimalDigits.string($0, digits: 2) }.joined()
         let fraction = DecimalDigits.string(time.nanoseconds / 1000, digits: 6)
         let day = SegmentName.dateParts(date).joined()
-        return "\(day)T\(clock).\(fraction)Z-\(idPrefix)\(SegmentName.suffix)"
+        return "\(day)T\(clock).\(fraction)Z-\(segment.hex)\(SegmentName.suffix)"
     }
 
     /// The folder below `segments` that holds the file: "2026/11/21".
@@ -53,10 +53,6 @@ package struct SegmentName: Hashable, Sendable {
     package var path: String { "\(folder)/\(fileName)" }
 
     private static let suffix = ".segment"
-    /// The seconds from 0000-01-01 to 9999-12-31, the years of four digits.
-    ///
-    /// Times outside are clamped to this range.
-    private static let range: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     private static func dateParts(_ date: CivilDate) -> [String] {
         [

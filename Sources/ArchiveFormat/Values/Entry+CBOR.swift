@@ -58,6 +58,10 @@ extension Entry {
             writer.key(Field.isUnstable)
             writer.boolean(true)
         }
+        if !later.isEmpty {
+            count += laterFieldCount
+            writer.encoded(later)
+        }
         writer.endSmallMap(map, count: count)
     }
 
@@ -72,7 +76,7 @@ extension Entry {
             modified: Timestamp(seconds: 0))
 
         var fields = try reader.fields(Field.self)
-        while let field = try fields.next(&reader) {
+        while let field = try fields.next(&reader, orPassing: Entry.firstLaterKey, into: &later) {
             switch field {
             case .path: suffix = try reader.presentByteString()
             case .sharedPrefix: shared = try reader.present(reader.unsigned())
@@ -100,9 +104,23 @@ extension Entry {
                 guard isUnstable else { throw .malformed("a default value that is written out") }
             }
         }
+        guard later.isEmpty || laterFieldCount <= Entry.laterFieldsLimit else {
+            throw .malformed("an entry with too many fields of later programs")
+        }
         path = try RelativePath(sharing: shared, of: context.path, suffix: suffix)
         try complete(inode: inode, changed: changed)
         try validate()
+    }
+
+    private var laterFieldCount: Int {
+        later.withUnsafeBytes { bytes in
+            var reader = CBORReader(bytes)
+            var count = 0
+            while reader.position < bytes.count, (try? reader.unsigned()) != nil, (try? reader.skip(depth: 3)) != nil {
+                count += 1
+            }
+            return count
+        }
     }
 
     /// Returns `value`, but refuses one that equals `previous` and should have been left out.

@@ -26,6 +26,8 @@ public struct Entry: Hashable, Sendable {
     public var signature: Signature?
     /// Whether the file kept changing while it was read, so that its content may mix several states.
     public var isUnstable: Bool
+    /// Fields of later programs that this one may ignore, encoded; not part of the object's state.
+    package var later: [UInt8] = []
 
     public init(
         path: RelativePath, kind: FileKind, permissions: UInt16, owner: UInt32 = 0, group: UInt32 = 0,
@@ -55,10 +57,11 @@ public struct Entry: Hashable, Sendable {
         for attribute in attributes { try body(attribute.value) }
     }
 
-    /// Whether both entries describe the same state; signatures are ignored.
+    /// Whether both entries describe the same state; signatures and fields of later programs are ignored.
     public func hasSameState(as other: Entry) -> Bool {
         var left = self
         left.signature = other.signature
+        left.later = other.later
         return left == other
     }
 }
@@ -102,6 +105,25 @@ extension Entry {
         /// The signature's change time, unless it equals the modification time.
         case changed = 16
         case isUnstable = 17
+    }
+
+    /// Fields with keys from here on may be ignored by a program that does not know them.
+    static let firstLaterKey: UInt64 = 64
+    /// The most such fields of an entry.
+    static let laterFieldsLimit = 8
+
+    /// The chunks that fields of later programs refer to.
+    package var laterReferences: [ChunkID] {
+        if later.isEmpty { return [] }
+        return later.withUnsafeBytes { bytes in
+            var reader = CBORReader(bytes)
+            var ids: [ChunkID] = []
+            while reader.position < bytes.count {
+                guard (try? reader.unsigned()) != nil, (try? reader.collectReferences(depth: 3, into: &ids)) != nil
+                else { break }
+            }
+            return ids
+        }
     }
 
     /// The values that an entry is encoded against; a field that equals the one of the entry before is left out.

@@ -40,13 +40,10 @@ public struct RandomID<Owner>: Hashable, Sendable {
         return bytes
     }
 
-    /// The first 4 bytes, which `short` shows, as a number.
-    package var prefix: UInt32 { UInt32(truncatingIfNeeded: high >> 32) }
-
     /// The id as 32 hex digits.
     public var hex: String { Hex.string(bytes) }
 
-    /// The first 8 hex digits, as file names show them.
+    /// The first 8 hex digits, for messages.
     package var short: String { String(hex.prefix(8)) }
 }
 

@@ -152,7 +152,9 @@ extension Snapshot {
 
     /// Checks the limits and the order of a snapshot's parts.
     func validate() throws(FormatError) {
-        guard time.nanoseconds < 1_000_000_000 else { throw .malformed("nanoseconds of a second or more") }
+        try FormatLimits.check(time)
+        try FormatLimits.check(bytes: host, FormatLimits.hostBytes, "a machine's name")
+        try FormatLimits.check(bytes: label, FormatLimits.textBytes, "a label")
         guard (1...Snapshot.sequenceLimit).contains(sequence) else {
             throw .malformed("a sequence number out of range")
         }

@@ -48,7 +48,7 @@ public struct Snapshot: Hashable, Sendable {
     /// The most names of owners, and of groups.
     package static let namesLimit = 1 << 20
     /// The greatest sequence number, which has 63 bits.
-    public static let sequenceLimit = UInt64(Int64.max)
+    public static let sequenceLimit = UInt64(1 << 62) - 1
 
     /// The end of the block of 2^32 sequences that holds `sequence`.
     ///

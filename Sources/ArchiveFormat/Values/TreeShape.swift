@@ -50,6 +50,7 @@ extension Entry {
         case .none, .inline, .slices: break
         }
         for attribute in attributes { weight += attribute.weight }
+        weight += later.count
         return weight
     }
 }

@@ -13,6 +13,7 @@ final class BlockReader: Sendable {
     private let segments: any SegmentStore
     /// The archive's directory, for errors.
     private let directory: FilePath
+    private let archive: ArchiveID
     let catalogue: Catalogue
     let cache = BlockCache(capacityBytes: 32 << 20)
     private let open = Locked<[Int64: Segment]>([:])
@@ -23,9 +24,10 @@ final class BlockReader: Sendable {
     /// Payloads and joined bases above this many bytes are large: each block in a chain would hold its own in memory.
     private static let keptPayload = 1 << 20
 
-    init(_ segments: any SegmentStore, _ catalogue: Catalogue, of directory: FilePath) {
+    init(_ segments: any SegmentStore, _ catalogue: Catalogue, of directory: FilePath, _ archive: ArchiveID) {
         self.segments = segments
         self.directory = directory
+        self.archive = archive
         self.catalogue = catalogue
     }
 
@@ -94,10 +96,7 @@ final class BlockReader: Sendable {
         let segment = try segment(location.segment)
         var (header, payload) = try segment.block(at: location.offset)
         if let obstacle = header.obstacle {
-            throw StorageError(
-                .newerFormat, segment.path,
-                "block at byte \(location.offset) of \(segment.path) \(obstacle), which this program cannot read",
-                remedy: "use a newer archiver")
+            throw StorageError.later(segment.path, offset: location.offset, obstacle)
         }
         guard work.begin(header) else {
             throw StorageError.damaged(segment.path, offset: location.offset, .malformed("it needs too many bases"))
@@ -170,7 +169,7 @@ final class BlockReader: Sendable {
                 .damaged, directory, "the catalogue refers to a segment that it does not list",
                 remedy: "run 'archiver repair --catalogue'")
         }
-        let segment = Segment(try segments.open(row.path, writable: false))
+        let segment = Segment(try segments.open(row.path, writable: false), of: archive)
         open.withLock { open in
             if open.count >= BlockReader.openLimit { open.removeAll(keepingCapacity: true) }
             open[number] = segment

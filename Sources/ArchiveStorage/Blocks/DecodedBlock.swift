@@ -7,14 +7,29 @@ final class DecodedBlock: Sendable {
     let header: BlockHeader
     /// The bytes of all chunks, joined.
     let raw: [UInt8]
+    /// The ranges of the chunks, if there are many: records are read one by one from a block of thousands.
+    private let ranges: [ChunkID: Range<Int>]
+
+    private static let manyChunks = 64
 
     init(header: BlockHeader, raw: [UInt8]) {
         self.header = header
         self.raw = raw
+        var ranges: [ChunkID: Range<Int>] = [:]
+        if header.chunks.count > DecodedBlock.manyChunks {
+            ranges.reserveCapacity(header.chunks.count)
+            var start = 0
+            for chunk in header.chunks {
+                if ranges[chunk.id] == nil { ranges[chunk.id] = start..<(start + chunk.length) }
+                start += chunk.length
+            }
+        }
+        self.ranges = ranges
     }
 
     /// The range of the chunk `id` in `raw`; nil if the block does not hold it.
     func range(of id: ChunkID) -> Range<Int>? {
+        if !ranges.isEmpty { return ranges[id] }
         var start = 0
         for chunk in header.chunks {
             if chunk.id == id { return start..<(start + chunk.length) }

@@ -20,7 +20,8 @@ package struct StoredBlock: Sendable, Hashable {
         length = header.blockLength
         depth = header.depth
         bases = header.bases
-        isLasting = header.chunks.contains { $0.kind.isLasting }
+        // What a table in a payload lists may be needed.
+        isLasting = header.chunks.isEmpty || header.chunks.contains { $0.kind.isLasting }
     }
 
     fileprivate static let columns = "location, length, depth, bases, isLasting"

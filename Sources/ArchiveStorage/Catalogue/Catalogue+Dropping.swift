@@ -77,6 +77,7 @@ extension Catalogue {
         for segment in dropped.segments {
             let name = Data(segment.bytes)
             try db.execute(sql: "INSERT OR IGNORE INTO dropped VALUES (?)", arguments: [name])
+            try db.execute(sql: "DELETE FROM namedSegment WHERE name = ?", arguments: [name])
             let rows = try Row.fetchAll(db, sql: "SELECT id, path FROM segment WHERE name = ?", arguments: [name])
             for row in rows {
                 let path: String = try row.value(1)

@@ -201,7 +201,7 @@ extension RecordKind {
     }
 
     static let unforgotten = RecordKind(
-        .unforgotten, schema: "", name: { "record of unforgetting \($0)" }
+        .unforgotten, shape: UnforgottenRecords.shape, schema: "", name: { "record of unforgetting \($0)" }
     ) { (store, found) throws(StorageError) in
         try store.listedAgain(try store.record(found.id, as: UnforgottenRecords.self))
     }
@@ -232,11 +232,11 @@ extension ArchiveStore {
         // A file's content may have the same bytes and id.
         for copy in try catalogue.copies(beginning: ChunkPrefix(id)) where copy.id == id {
             let header = try blockHeader(at: copy.location)
-            for chunk in header.chunks where chunk.id == id {
-                guard chunk.kind == .snapshot || chunk.kind == .state,
-                    let kind = RecordKind.all.first(where: { $0.kind == chunk.kind })
+            for found in FoundRecord.all(in: header, at: copy.location.offset) where found.id == id {
+                guard found.kind == .snapshot || found.kind == .state,
+                    let kind = RecordKind.all.first(where: { $0.kind == found.kind })
                 else { continue }
-                return try kind.read(self, FoundRecord(chunk, in: header, at: copy.location.offset))
+                return try kind.read(self, found)
             }
         }
         return nil

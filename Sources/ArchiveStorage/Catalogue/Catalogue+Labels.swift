@@ -15,6 +15,14 @@ extension Catalogue {
         }
     }
 
+    /// The chunk with the latest statement about a record's label; nil if there is none.
+    func labelRecord(of target: ChunkID) throws(StorageError) -> ChunkID? {
+        try read { db in
+            let statement = try db.cachedStatement(sql: "SELECT record FROM lateLabel WHERE target = ?")
+            return try Row.fetchOne(statement, arguments: [Data(target.bytes)]).flatMap { ChunkID(try $0.bytes(0)) }
+        }
+    }
+
     /// The label of a record: the late label if there is one, otherwise its own.
     package func label(of target: ChunkID, else own: String?) throws(StorageError) -> String? {
         try read { db in

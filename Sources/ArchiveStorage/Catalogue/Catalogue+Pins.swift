@@ -6,6 +6,14 @@ internal import Foundation
 internal import GRDB
 
 extension Catalogue {
+    /// The chunk with the latest statement about a record's pin; nil if there is none.
+    package func pinRecord(of target: ChunkID) throws(StorageError) -> ChunkID? {
+        try read { db in
+            let statement = try db.cachedStatement(sql: "SELECT record FROM pin WHERE target = ?")
+            return try Row.fetchOne(statement, arguments: [Data(target.bytes)]).flatMap { ChunkID(try $0.bytes(0)) }
+        }
+    }
+
     /// The pins by the chunk of the pinned record, including expired pins.
     package func pins() throws(StorageError) -> [ChunkID: PinRecord] {
         let sql = """

@@ -38,10 +38,63 @@ extension Catalogue {
             try db.execute(
                 sql: "INSERT OR IGNORE INTO segment (path, name, indexedLength, state) VALUES (?, ?, ?, ?)",
                 arguments: [path, name.map { Data($0.bytes) }, indexedLength, SegmentState.open.rawValue])
+            if let name { try db.execute(sql: Catalogue.namingSegment, arguments: [Data(name.bytes), path]) }
             let row = try Row.fetchOne(
                 db, sql: "SELECT \(ListedSegment.columns) FROM segment WHERE path = ?", arguments: [path])
             guard let row else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
             return try ListedSegment(row)
+        }
+    }
+
+    // MARK: Segments that must be there
+
+    private static let namingSegment = "INSERT OR REPLACE INTO namedSegment VALUES (?, ?, 0)"
+
+    /// Enters segments that must be there, as others name them, unless they were dropped.
+    ///
+    /// - Parameter names: their paths, where those are known.
+    func enter(named names: [SegmentID: String?]) throws(StorageError) {
+        if names.isEmpty { return }
+        let known = Set(try namedSegments().keys)
+        let new = names.filter { !known.contains($0.key) }
+        if new.isEmpty { return }
+        try write { db in
+            for (name, path) in new {
+                let arguments: StatementArguments = [Data(name.bytes), path]
+                let isDropped = "SELECT 1 FROM dropped WHERE name = ?"
+                if try Row.fetchOne(db, sql: isDropped, arguments: [Data(name.bytes)]) != nil { continue }
+                try db.execute(sql: Catalogue.namingSegment, arguments: arguments)
+            }
+        }
+    }
+
+    /// All segments that must be there, with their paths, where those are known.
+    ///
+    /// - Parameter withLost: whether to include segments that this catalogue had listed before they were lost: what they
+    ///   held is known.
+    func namedSegments(withLost: Bool = true) throws(StorageError) -> [SegmentID: String?] {
+        try read { db in
+            var names: [SegmentID: String?] = [:]
+            let sql = "SELECT name, path FROM namedSegment" + (withLost ? "" : " WHERE NOT isLost")
+            for row in try Row.fetchAll(db, sql: sql) {
+                names[try SegmentID(checking: row.bytes(0))] = .some(row[1])
+            }
+            return names
+        }
+    }
+
+    /// The segments that a new one names: all that are listed, and missing ones; the newest if there are too many.
+    func segmentsToName(atMost limit: Int) throws(StorageError) -> Set<SegmentID> {
+        try read { db in
+            let sql = "SELECT name FROM namedSegment ORDER BY path DESC LIMIT ?"
+            return Set(try Row.fetchAll(db, sql: sql, arguments: [limit]).map { try SegmentID(checking: $0.bytes(0)) })
+        }
+    }
+
+    /// Records that a listed segment is lost.
+    func markLost(_ name: SegmentID) throws(StorageError) {
+        try write { db in
+            try db.execute(sql: "UPDATE namedSegment SET isLost = 1 WHERE name = ?", arguments: [Data(name.bytes)])
         }
     }
 

@@ -202,7 +202,7 @@ extension RecordKind {
     ///
     /// Fields that no query filters by share one column (`SnapshotFacts`): every extra column slows long lists.
     static let snapshots = RecordKind(
-        .snapshot,
+        .snapshot, shape: Snapshot.shape,
         schema: """
             CREATE TABLE snapshot (
                 root INTEGER NOT NULL REFERENCES root,

@@ -38,8 +38,10 @@ enum CatalogueSchema {
     /// Segments, blocks, chunks and roots.
     ///
     /// A chunk has a row for each copy; `loss` names chunks without a readable copy. `segmentCopy` has the files that
-    /// are not read because another file has the same segment id. `segment.state` is a `SegmentState`. A segment's
-    /// number is never reused: a process may remember locations in it.
+    /// are not read because another file has the same segment id. `namedSegment` has the segments that must be there:
+    /// other segments name them; if one is lost that was listed, what it held is known. `segment.state` is a `SegmentState`. A segment's
+    /// number is never reused: a process may remember locations in it. `reference` has what unknown records and fields
+    /// refer to.
     private static let segments = """
         CREATE TABLE segment (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -52,6 +54,11 @@ enum CatalogueSchema {
         CREATE TABLE segmentCopy (
             path TEXT PRIMARY KEY NOT NULL,
             name BLOB NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TABLE namedSegment (
+            name BLOB PRIMARY KEY NOT NULL,
+            path TEXT,
+            isLost INTEGER NOT NULL
         ) WITHOUT ROWID;
         CREATE TABLE block (
             location INTEGER PRIMARY KEY,
@@ -66,6 +73,11 @@ enum CatalogueSchema {
             PRIMARY KEY (id, location DESC)
         ) WITHOUT ROWID;
         CREATE TABLE loss (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
+        CREATE TABLE reference (
+            record BLOB NOT NULL,
+            id BLOB NOT NULL,
+            PRIMARY KEY (record, id)
+        ) WITHOUT ROWID;
         CREATE TABLE healing (
             root INTEGER PRIMARY KEY,
             number INTEGER NOT NULL

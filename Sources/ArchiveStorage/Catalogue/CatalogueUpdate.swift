@@ -25,6 +25,10 @@ package struct CatalogueUpdate {
         package var moved: [String] = []
         /// Damaged places; each entry is a sentence.
         package var damage: [String] = []
+        /// Segments that others name and that are not there; each entry is a sentence.
+        package var missing: [String] = []
+        /// What later programs wrote and this one cannot read; each entry is a sentence.
+        package var unreadable: [String] = []
         /// Files that were not read; each entry is a sentence with the reason.
         package var unread: [String] = []
         /// Files that are no segments; each entry is a sentence.
@@ -44,6 +48,8 @@ package struct CatalogueUpdate {
         let isClosed: Bool
         /// Whether all of it was scanned, and not only the part that was not indexed.
         let isFromStart: Bool
+        /// The other segments that it names.
+        let others: [SegmentID]
         /// Unreadable blocks that may hold a snapshot.
         let lost: [(offset: Int, snapshot: SnapshotID?)]
         var damage: [String]
@@ -86,7 +92,9 @@ package struct CatalogueUpdate {
             let message = "segment \(segments.path(of: lost)) is missing"
             summary.damage.append(message)
             try catalogue.record(message, ofSegment: lost)
-            if let listed = known[lost] { try catalogue.forget(listed.number) }
+            guard let listed = known[lost] else { continue }
+            try catalogue.forget(listed.number)
+            if let name = listed.name { try catalogue.markLost(name) }
         }
         var scanned: [Scanned] = []
         var found = FoundBlocks()
@@ -97,19 +105,43 @@ package struct CatalogueUpdate {
             scanned.append(new)
         }
         try found.enter(catalogue)
-        try enterForgotten(&scanned)
-        try passOverDropped(&scanned)
+        try enterForgotten(&scanned, &summary)
+        try passOverDropped(&scanned, &summary)
         try enter(copies, &summary)
         // Notices decide which roots the records of all segments belong to.
         var notices: [any ListedRecord] = []
         for index in scanned.indices {
-            notices += try records(of: .notices, in: scanned[index], &scanned[index].damage)
+            notices += try records(of: .notices, in: scanned[index], &scanned[index].damage, &summary)
         }
         try catalogue.enter(notices.sorted { $0.time < $1.time })
+        for segment in scanned { try enterReferences(of: segment) }
         let hasLost = !missing.isEmpty || scanned.contains { !$0.damage.isEmpty }
         for segment in scanned { try enterRecords(of: segment, &summary) }
         if hasLost { try catalogue.recordLossesOfAnyRoot() }
+        try findMissing(scanned, listing, &summary)
         return summary
+    }
+
+    /// Finds the segments that are named, by others or by the store, and that are neither there nor dropped.
+    private func findMissing(
+        _ scanned: [Scanned], _ listing: SegmentListing, _ summary: inout Summary
+    ) throws(StorageError) {
+        var names: [SegmentID: String?] = [:]
+        for other in scanned.flatMap(\.others) { names[other] = .some(nil) }
+        for name in listing.begun { names[name.segment] = name.path }
+        try catalogue.enter(named: names)
+        var present = Set(try catalogue.segments().compactMap(\.name))
+        for path in listing.segments {
+            if let name = path.split(separator: "/").last.flatMap({ SegmentName(fileName: String($0)) }) {
+                present.insert(name.segment)
+            }
+        }
+        for (name, path) in try catalogue.namedSegments(withLost: false).sorted(by: { $0.key < $1.key })
+        where !present.contains(name) {
+            let file = path ?? listing.begun.first { $0.segment == name }?.path
+            let place = file.map { segments.path(of: $0).string } ?? "\(name) of \(layout.directory)"
+            summary.missing.append("segment \(place) is missing: what it held is lost or not listed")
+        }
     }
 
     /// Chunks and blocks collected for one transaction.
@@ -136,20 +168,20 @@ package struct CatalogueUpdate {
     }
 
     /// Enters the records of forgetting before all others: a forgotten record may break a rule of the format.
-    private func enterForgotten(_ scanned: inout [Scanned]) throws(StorageError) {
+    private func enterForgotten(_ scanned: inout [Scanned], _ summary: inout Summary) throws(StorageError) {
         var broken: [String] = []
-        for segment in scanned { try catalogue.enter(try records(of: .forgotten, in: segment, &broken)) }
+        for segment in scanned { try catalogue.enter(try records(of: .forgotten, in: segment, &broken, &summary)) }
         if broken.isEmpty { return }
         for index in scanned.indices {
-            _ = try records(of: .forgotten, in: scanned[index], &scanned[index].damage)
+            _ = try records(of: .forgotten, in: scanned[index], &scanned[index].damage, &summary)
         }
     }
 
     /// Enters dropped segments, and skips those that still exist, left behind by a crash or a copy of the archive.
-    private func passOverDropped(_ scanned: inout [Scanned]) throws(StorageError) {
+    private func passOverDropped(_ scanned: inout [Scanned], _ summary: inout Summary) throws(StorageError) {
         var dropped: [any ListedRecord] = []
         for index in scanned.indices {
-            dropped += try records(of: .droppedSegments, in: scanned[index], &scanned[index].damage)
+            dropped += try records(of: .droppedSegments, in: scanned[index], &scanned[index].damage, &summary)
         }
         if dropped.isEmpty { return }
         try catalogue.enter(dropped)
@@ -211,9 +243,14 @@ package struct CatalogueUpdate {
         let scan = try SegmentScan(
             of: file, from: listed.indexedLength, verifyingPayloads: !hasFooter, passingDamage: true
         ) { (header, offset) throws(StorageError) in
+            if header.isOpening, offset == SegmentHeader.byteCount { return }
+            if header.mayHideReferences, let obstacle = header.obstacle {
+                try pass(StorageError.later(file.path, offset: offset, obstacle), &summary)
+            }
             summary.chunks += header.chunks.count
             try found.add(header, at: BlockLocation(segment: listed.number, offset: offset), catalogue)
         }
+        let opening = known == nil ? try self.opening(of: file, &damage) : nil
         damage += scan.damage.map { $0.message(in: file.path) }
         let lost = (scan.damage + scan.unfinished + [scan.tornTail].compactMap { $0 }).compactMap {
             CatalogueUpdate.lostSnapshot($0, file)
@@ -237,7 +274,39 @@ package struct CatalogueUpdate {
         if store.isWritable, !isReadOnly { try file.bytes.synchronize() }
         return Scanned(
             path: path, number: listed.number, name: name, scan: scan, length: length, isClosed: isClosed,
-            isFromStart: known == nil, lost: lost, damage: damage)
+            isFromStart: known == nil, others: opening?.others ?? [], lost: lost, damage: damage)
+    }
+
+    /// Reports what a later program wrote and this one cannot read; throws it if the archive is open for writing.
+    ///
+    /// What cannot be read may need any chunk, or be newer than everything else: so nothing may be added or dropped.
+    private func pass(_ error: StorageError, _ summary: inout Summary) throws(StorageError) {
+        if store.isWritable { throw error }
+        if !summary.unreadable.contains(error.message) { summary.unreadable.append(error.message) }
+    }
+
+    /// The opening of a segment.
+    ///
+    /// Its copy of archive.json counts if it is newer than the file, as after that was put back from an old copy.
+    private func opening(of file: Segment, _ damage: inout [String]) throws(StorageError) -> SegmentOpening? {
+        let opening: SegmentOpening
+        do {
+            guard let found = try file.opening() else { return nil }
+            opening = found
+        } catch  where error.code == .damaged {
+            let message = error.message(about: "the opening of \(file.path)")
+            // A scan reports a damaged block itself.
+            if (try? file.block(at: SegmentHeader.byteCount)) != nil { damage.append(message) }
+            return nil
+        }
+        guard let copy = try? ArchiveManifest(decoding: Array(opening.manifest.utf8)), copy.id == store.manifest.id,
+            copy.revision > store.manifest.revision
+        else { return opening }
+        if let word = copy.obstacleToReading { throw StorageError.later(layout.directory, word, isReading: true) }
+        if store.isWritable, let word = copy.obstacleToWriting {
+            throw StorageError.later(layout.directory, word, isReading: false)
+        }
+        return opening
     }
 
     /// The snapshot that may be lost with a damaged block; nil if it held none.
@@ -261,11 +330,12 @@ package struct CatalogueUpdate {
         _ path: String, _ summary: inout Summary
     ) throws(StorageError) -> (file: Segment, isReadOnly: Bool)? {
         if store.isWritable {
-            do { return (Segment(try segments.open(path, writable: true)), false) } catch {
+            do { return (Segment(try segments.open(path, writable: true), of: store.manifest.id), false) } catch {
                 guard error.code == .readOnly || error.code == .damaged else { throw error }
             }
         }
-        do { return (Segment(try segments.open(path, writable: false)), store.isWritable) } catch {
+        do { return (Segment(try segments.open(path, writable: false), of: store.manifest.id), store.isWritable) } catch
+        {
             guard error.code == .readOnly || error.code == .damaged else { throw error }
             // Another process may have dropped it since the list was made.
             if !store.isWritable, error.code == .damaged, segments.length(of: path) == nil { return nil }
@@ -325,11 +395,23 @@ package struct CatalogueUpdate {
         try catalogue.record(first + more, ofSegment: path)
     }
 
+    /// Enters what the segment's records refer to by fields that this program does not know.
+    private func enterReferences(of segment: Scanned) throws(StorageError) {
+        var found: [any ListedRecord] = []
+        for record in segment.scan.records {
+            // Unreadable records are reported where they are entered.
+            guard let bytes = try? store.read(record.id) else { continue }
+            let targets = record.unknownReferences(in: bytes)
+            if !targets.isEmpty { found.append(ListedReferences(record: record.id, targets: targets)) }
+        }
+        if !found.isEmpty { try catalogue.enter(found) }
+    }
+
     private func enterRecords(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
         var damage = segment.damage
         var records: [any ListedRecord] = []
         for kind in RecordKind.all where !RecordKind.enteredFirst.contains(kind.kind) {
-            let found = try self.records(of: kind, in: segment, &damage)
+            let found = try self.records(of: kind, in: segment, &damage, &summary)
             summary.records[kind.kind, default: 0] += found.count
             records += found
         }
@@ -384,7 +466,7 @@ package struct CatalogueUpdate {
 
     /// The readable records of a kind in a segment; the others are added to `damage`.
     private func records(
-        of kind: RecordKind, in segment: Scanned, _ damage: inout [String]
+        of kind: RecordKind, in segment: Scanned, _ damage: inout [String], _ summary: inout Summary
     ) throws(StorageError) -> [any ListedRecord] {
         var records: [any ListedRecord] = []
         for found in segment.scan.records where found.kind == kind.kind {
@@ -393,6 +475,8 @@ package struct CatalogueUpdate {
             } catch  where error.code == .damaged && error.path != layout.catalogue {
                 if try catalogue.isForgotten(found.id) { continue }
                 damage.append(error.message(about: kind.name(found.id)))
+            } catch  where error.code == .newerFormat {
+                try pass(error, &summary)
             }
         }
         return records

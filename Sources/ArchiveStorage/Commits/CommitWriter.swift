@@ -138,10 +138,12 @@ package final class CommitWriter: Sendable {
     }
 
     /// Appends `snapshot` and forgets `old` in one block: after a power failure, exactly one of them is listed.
+    ///
+    /// - Parameter bytes: its encoding, with the fields of later programs that the old one has.
     package func commit(
-        _ snapshot: Snapshot, replacing old: SnapshotID, base: BaseChunk?
+        _ snapshot: Snapshot, as bytes: [UInt8], replacing old: SnapshotID, base: BaseChunk?
     ) throws(StorageError) -> ListedSnapshot {
-        let chunk = RawChunk(kind: .snapshot, bytes: snapshot.encoded())
+        let chunk = RawChunk(kind: .snapshot, bytes: bytes)
         return try commit(chunk, replacing: old.chunk, base: base) { ownBytes in
             let listed = ListedSnapshot(snapshot, id: SnapshotID(chunk.id), ownBytes: ownBytes)
             return (listed, NewSnapshot(listed: listed, changes: nil))
@@ -150,7 +152,8 @@ package final class CommitWriter: Sendable {
 
     /// Appends a state's record and forgets `old` in one block.
     package func commit(_ record: StateRecord, replacing old: StateID) throws(StorageError) -> ListedState {
-        let chunk = RawChunk(kind: .state, bytes: record.encoded())
+        let bytes = try store.encoding(of: record, keepingUnknownOf: old.chunk)
+        let chunk = RawChunk(kind: .state, bytes: bytes)
         return try commit(chunk, replacing: old.chunk, base: nil) { ownBytes in
             let saved = ListedState(record, id: StateID(chunk.id), ownBytes: ownBytes)
             return (saved, saved)
@@ -165,7 +168,9 @@ package final class CommitWriter: Sendable {
         let block = try store.encode(
             [chunk, RawChunk(kind: .forgotten, bytes: forgotten.encoded())], bases: base.map { [$0] } ?? [])
         let (result, record) = listed(block.byteCount)
-        try finish([block], CommitRecords([record, forgotten]))
+        let found = FoundRecord(kind: chunk.kind, id: chunk.id, offset: 0, ownBytes: 0)
+        let references = ListedReferences(record: chunk.id, targets: found.unknownReferences(in: chunk.bytes))
+        try finish([block], CommitRecords([record, forgotten, references]))
         return result
     }
 

@@ -15,6 +15,7 @@ struct Evacuation {
     /// Records that must not be copied; nil if blocks may be copied with dead bytes in them.
     private let purged: Set<ChunkID>?
     private let removedNotes: Set<ChunkID>
+    private let effects: RecordEffects
     /// Dead chunks that must stay too: blocks in other segments depend on them.
     private var supports: Set<ChunkPrefix> = []
     /// Live chunks without bases, waiting to share a block.
@@ -47,6 +48,7 @@ struct Evacuation {
         self.live = live
         self.survey = survey
         removedNotes = try store.catalogue.removedNotes()
+        effects = try RecordEffects(store)
         for block in survey.leaning where !victims.contains(block.location.segment) {
             for base in block.bases { try addSupport(base) }
         }
@@ -80,7 +82,8 @@ struct Evacuation {
             for block in blocks {
                 let place = BlockLocation(segment: segment.number, offset: block.offset)
                 let kept = try chunks(of: block.header, at: place)
-                if kept.isEmpty { continue }
+                // What a table in a payload lists may be needed.
+                if kept.isEmpty, !block.header.chunks.isEmpty { continue }
                 if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
                 let target: CommitWriter
                 if let commit { target = commit } else { target = try store.beginCommit(pause: pacing.pause) }
@@ -110,9 +113,14 @@ struct Evacuation {
 
     private func stays(_ chunk: BlockHeader.Chunk, isNeeded: Bool) throws(StorageError) -> Bool {
         if purged?.contains(chunk.id) ?? false { return false }
+        // An opening speaks of its own segment only.
+        if chunk.kind == .opening { return false }
         if chunk.kind == .note, removedNotes.contains(chunk.id) { return false }
         // A forgotten record of such a kind breaks a rule of the format.
-        if chunk.kind.isLasting { return try !store.catalogue.isForgotten(chunk.id) }
+        if chunk.kind.isLasting {
+            if try store.catalogue.isForgotten(chunk.id) { return false }
+            return try !effects.isVain(chunk.id, chunk.kind)
+        }
         if isNeeded && live.contains(chunk.id) { return true }
         return !supports.isEmpty && supports.contains(ChunkPrefix(chunk.id))
     }
@@ -131,6 +139,10 @@ struct Evacuation {
         if isSound, mayStay || header.obstacle != nil && purged == nil {
             let (_, payload) = try store.reader.segment(place.segment).block(at: place.offset)
             return try append(EncodedBlock(header: header, payload: payload), to: commit)
+        }
+        if let obstacle = header.obstacle {
+            let path = try store.reader.segment(place.segment).path
+            throw StorageError.later(path, offset: place.offset, obstacle)
         }
         var chunks: [RawChunk] = []
         for index in kept {

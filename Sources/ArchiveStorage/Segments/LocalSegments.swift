@@ -8,6 +8,11 @@ internal import SystemPackage
 /// The segments in an archive's `segments` directory.
 struct LocalSegments: SegmentStore {
     private let directory: EnclosedPath
+    /// A file with the name of each segment that was begun, one a line.
+    ///
+    /// Each segment names the earlier ones; this names the newest ones, too. It is not synced: a power failure may
+    /// cut off its end, and then only the loss of those segments is not noticed without a catalogue.
+    private let begun: EnclosedPath
 
     /// The least age of a day's folder before it is removed, in seconds; generous, as clocks differ.
     private static let folderSeconds: Int64 = 3 * 86_400
@@ -16,6 +21,7 @@ struct LocalSegments: SegmentStore {
 
     init(_ layout: ArchiveLayout) {
         directory = layout.segments
+        begun = layout.begun
     }
 
     func prepare() throws(StorageError) {
@@ -60,7 +66,29 @@ struct LocalSegments: SegmentStore {
         }
         listing.segments.sort()
         listing.strangers.sort()
+        listing.begun = begun(without: listing.segments)
         return listing
+    }
+
+    // MARK: The list of begun segments
+
+    private static let listLimit = 64 << 20
+
+    private func begun(without segments: [String]) -> [SegmentName] {
+        guard let file = try? begun.open(O_RDONLY),
+            let bytes = try? file.readToEnd(limit: LocalSegments.listLimit, path: begun.path)
+        else { return [] }
+        let present = Set(segments.compactMap { $0.split(separator: "/").last.map { Array($0.utf8) } })
+        return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            present.contains(Array(line)) ? nil : SegmentName(fileName: String(decoding: line, as: UTF8.self))
+        }
+    }
+
+    private func recordBegun(_ name: SegmentName) {
+        guard let file = try? begun.openOrCreate(O_WRONLY | O_APPEND), let status = try? FileStatus.read(file),
+            status.links == 1
+        else { return }
+        try? file.write(Array("\(name.fileName)\n".utf8), at: status.size, path: begun.path)
     }
 
     /// The names in the directory at `path`; empty if there is no such directory.
@@ -77,10 +105,17 @@ struct LocalSegments: SegmentStore {
     // MARK: Opening and making
 
     func open(_ name: String, writable: Bool) throws(StorageError) -> any SegmentBytes {
-        try LocalSegment(at: place(of: name), writable: writable)
+        let place = place(of: name)
+        // A hard link leads to a file of somebody else, or of a copy of the archive: it is read and never changed.
+        if writable, let status = try? place.status, status.links > 1 {
+            throw StorageError(
+                .readOnly, place.path, "segment \(place.path) has another name, so nothing is appended to it",
+                remedy: "replace it by a copy of its own")
+        }
+        return try LocalSegment(at: place, writable: writable)
     }
 
-    func create(_ name: SegmentName, _ header: SegmentHeader) throws(StorageError) -> (any SegmentBytes)? {
+    func create(_ name: SegmentName, _ bytes: [UInt8]) throws(StorageError) -> (any SegmentBytes)? {
         let folder = directory.appending(name.folder)
         let place = folder.appending(name.fileName)
         let path = place.path
@@ -91,13 +126,14 @@ struct LocalSegments: SegmentStore {
             let file = LocalSegment(at: place, owning: try temporary.file.duplicate(path: path))
             // Before the lock, another process may have removed the file as left behind.
             guard try file.tryLock(), try file.hasName() else { return nil }
-            try temporary.file.write(header.encoded(), path: path)
+            try temporary.file.write(bytes, path: path)
             try temporary.file.synchronize(path: path)
             try temporary.rename(toNew: CName(name.fileName.utf8))
             do { try parent.synchronize(path: folder.path) } catch {
                 try place.remove()
                 throw error
             }
+            recordBegun(name)
             return file
         } catch let error as FileError {
             throw StorageError(error)

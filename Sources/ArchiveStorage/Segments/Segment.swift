@@ -9,36 +9,61 @@ package import SystemPackage
 /// Reads are allowed from any thread.
 package final class Segment: Sendable {
     let bytes: any SegmentBytes
-    /// The first 4 bytes of the segment's id, which its blocks' checksums cover.
-    private let prefix: UInt32
+    /// The ids of the archive and the segment, which its blocks' checksums cover.
+    package let origin: BlockOrigin
+    /// The segment's id, from its header; from its name if the header is damaged.
+    private let name: SegmentID?
 
     /// Its name in messages.
     package var path: FilePath { bytes.path }
 
     /// Opens an existing segment.
-    package init(_ bytes: any SegmentBytes) {
+    ///
+    /// - Parameter archive: the archive's id, for a segment with a damaged header.
+    package init(_ bytes: any SegmentBytes, of archive: ArchiveID? = nil) {
         self.bytes = bytes
-        prefix = Segment.prefix(bytes)
+        if let header = Segment.header(bytes) {
+            (origin, name) = (BlockOrigin(archive: header.archive, segment: header.segment), header.segment)
+        } else {
+            name = bytes.path.lastComponent.flatMap { SegmentName(fileName: $0.string) }?.segment
+            origin = BlockOrigin(archive: archive ?? .random(), segment: name ?? .random())
+        }
     }
 
     /// Opens a segment that was just created.
-    init(_ bytes: any SegmentBytes, of segment: SegmentID) {
+    init(_ bytes: any SegmentBytes, _ header: SegmentHeader) {
         self.bytes = bytes
-        prefix = segment.prefix
+        (origin, name) = (BlockOrigin(archive: header.archive, segment: header.segment), header.segment)
     }
 
-    /// The prefix of the segment's id, from its header; from its name if the header is damaged.
-    private static func prefix(_ segment: any SegmentBytes) -> UInt32 {
+    /// The header of a segment; nil if it is damaged.
+    private static func header(_ segment: any SegmentBytes) -> SegmentHeader? {
         var bytes = [UInt8](repeating: 0, count: SegmentHeader.byteCount)
         let count = try? bytes.withUnsafeMutableBytes { try segment.read(into: $0, at: 0) }
-        if count == bytes.count, let header = try? bytes.withUnsafeBytes({ try SegmentHeader(decoding: $0) }) {
-            return header.segment.prefix
+        return count == bytes.count ? try? bytes.withUnsafeBytes({ try SegmentHeader(decoding: $0) }) : nil
+    }
+
+    /// What the first block says about the archive; nil if it is no opening of this segment.
+    package func opening() throws(StorageError) -> SegmentOpening? {
+        let offset = SegmentHeader.byteCount
+        guard try length() > offset else { return nil }
+        let (header, payload) = try block(at: offset)
+        guard header.isOpening, header.obstacle == nil, header.bases.isEmpty else { return nil }
+        let opening: SegmentOpening
+        do {
+            let raw = try BlockReader.unpack(payload, header, [])
+            guard ChunkID(hashing: raw) == header.chunks[0].id else {
+                throw FormatError.checksumMismatch("a segment's opening")
+            }
+            opening = try SegmentOpening(decoding: raw)
+        } catch {
+            throw StorageError.damaged(path, offset: offset, error as? FormatError ?? .malformed("\(error)"))
         }
-        return segment.path.lastComponent.flatMap { SegmentName(fileName: $0.string) }?.segment ?? 0
+        return opening.segment == name ? opening : nil
     }
 
     /// The place of the block at `offset`, which the block's checksum covers.
-    package func place(_ offset: Int) -> BlockPlace { BlockPlace(segment: prefix, offset: offset) }
+    package func place(_ offset: Int) -> BlockPlace { BlockPlace(in: origin, offset: offset) }
 
     /// The segment's length in bytes.
     package func length() throws(StorageError) -> Int { try bytes.length() }
@@ -148,7 +173,7 @@ package final class Segment: Sendable {
         let bytes = try read(at: trailer.indexOffset, count: trailer.indexLength)
         return try decoding(at: trailer.indexOffset) { () throws(FormatError) in
             try bytes.withRawBytes { bytes throws(FormatError) in
-                try SegmentFooter.blocks(decodingIndex: bytes, trailer: trailer, segment: prefix)
+                try SegmentFooter.blocks(decodingIndex: bytes, trailer: trailer, in: origin)
             }
         }
     }

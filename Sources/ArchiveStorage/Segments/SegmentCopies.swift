@@ -104,7 +104,7 @@ struct SegmentCopies {
         let isKnown = known[path] != nil
         let isAtItsPlace = path.split(separator: "/").last.flatMap { SegmentName(fileName: String($0)) }?.path == path
         do throws(StorageError) {
-            let file = Segment(try store.segments.open(path, writable: false))
+            let file = Segment(try store.segments.open(path, writable: false), of: store.manifest.id)
             let scan = try SegmentScan(
                 of: file, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: true)
             return Measure(

@@ -1,5 +1,7 @@
 // A list of the files in a segment store: segments, unfinished segments and foreign files.
 
+package import ArchiveFormat
+
 /// The names of all files in a segment store.
 package struct SegmentListing: Sendable, Hashable {
     /// Segments, oldest first.
@@ -8,6 +10,8 @@ package struct SegmentListing: Sendable, Hashable {
     package var strangers: [String] = []
     /// Segments whose creation was not finished; a writer may be about to finish it.
     package var unfinished: [String] = []
+    /// The segments that the store has noted when they were begun, without those in `segments`.
+    package var begun: [SegmentName] = []
 
     package init() {}
 }

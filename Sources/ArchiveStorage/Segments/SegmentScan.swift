@@ -110,10 +110,11 @@ package struct SegmentScan: Sendable {
     }
 
     private mutating func add(_ header: BlockHeader, at offset: Int) {
-        for chunk in header.chunks where chunk.kind.isRecord {
-            lastRecord = offset
-            records.append(FoundRecord(chunk, in: header, at: offset))
-        }
+        if header.isOpening, offset == SegmentHeader.byteCount { return }
+        let found = FoundRecord.all(in: header, at: offset)
+        if found.isEmpty { return }
+        lastRecord = offset
+        records += found
     }
 
     private static let searchBytes = 1 << 20

@@ -26,10 +26,12 @@ package protocol SegmentStore: Sendable {
     /// - Throws: `StorageError` with the code `damaged` if there is no such segment.
     func open(_ name: String, writable: Bool) throws(StorageError) -> any SegmentBytes
 
-    /// Creates a segment that holds `header`, durable and locked; its name appears only when it is complete.
+    /// Creates a segment that holds `bytes`, durable and locked; its name appears only when it is complete.
+    ///
+    /// The store also notes the name elsewhere (`SegmentListing.begun`), so that the segment is missed if it is lost.
     ///
     /// - Returns: nil if another process removed it as left behind.
-    func create(_ name: SegmentName, _ header: SegmentHeader) throws(StorageError) -> (any SegmentBytes)?
+    func create(_ name: SegmentName, _ bytes: [UInt8]) throws(StorageError) -> (any SegmentBytes)?
 
     /// Removes a segment, durably, if it exists.
     ///

@@ -41,7 +41,13 @@ final class SegmentWriter: @unchecked Sendable {
     static func create(in store: ArchiveStore, attempts: Int = 8) throws(StorageError) -> SegmentWriter {
         let header = SegmentHeader(archive: store.manifest.id, segment: .random(), created: .now)
         let name = SegmentName(created: header.created, segment: header.segment)
-        guard let bytes = try store.segments.create(name, header) else {
+        let others = try store.catalogue.segmentsToName(atMost: SegmentOpening.limit)
+        let opening = SegmentOpening(of: header.segment, store.manifest, others: others)
+        let block = try store.encode([RawChunk(kind: .opening, bytes: opening.encoded())])
+        let place = BlockPlace(
+            in: BlockOrigin(archive: header.archive, segment: header.segment), offset: SegmentHeader.byteCount)
+        let start = header.encoded() + block.bytes(at: place)
+        guard let bytes = try store.segments.create(name, start) else {
             guard attempts > 1 else {
                 let path = store.segments.path(of: name.path)
                 throw StorageError(.system, path, "cannot lock the new segment \(path)", remedy: "try again")
@@ -49,8 +55,8 @@ final class SegmentWriter: @unchecked Sendable {
             return try create(in: store, attempts: attempts - 1)
         }
         let row = try store.catalogue.enterSegment(
-            name.path, name: header.segment, indexedLength: SegmentHeader.byteCount)
-        return SegmentWriter(row, Segment(bytes, of: header.segment), of: store)
+            name.path, name: header.segment, indexedLength: start.count)
+        return SegmentWriter(row, Segment(bytes, header), of: store)
     }
 
     var isFull: Bool { length >= fullBytes }
@@ -132,7 +138,7 @@ final class SegmentWriter: @unchecked Sendable {
             return try catalogue.record("\(error.message); the segment is not sealed", ofSegment: listed.path)
         }
         let footer = SegmentFooter.encoded(
-            blocks: blocks, segment: segment.place(0).segment, content: try segment.hash(upTo: length, pause: pause))
+            blocks: blocks, in: segment.origin, content: try segment.hash(upTo: length, pause: pause))
         do {
             try segment.bytes.write(footer, at: length)
             try synchronize()

@@ -9,8 +9,8 @@ struct RepairCommand: ParsableCommand {
         abstract: "Rebuild the archive's catalogue, and a lost archive.json.",
         discussion: """
             The catalogue is an index of the segments, which hold all data, so it can be rebuilt at any time. Run \
-            this if 'archiver check' or another command tells you to. A lost or damaged archive.json is rebuilt from \
-            the headers of the segments.
+            this if 'archiver check' or another command tells you to. A lost or damaged archive.json is \
+            replaced by the copy in the segments.
 
             Examples:
               archiver repair

@@ -19,7 +19,7 @@ struct ShownChanges {
                 return
             } catch {
                 // If a tree is damaged, the paths recorded in the snapshot can still be shown.
-                guard error.code == .damaged else { throw error }
+                guard error.code == .damaged || error.code == .newerFormat else { throw error }
             }
         }
         lines = details.changedPaths.map { changed in

@@ -194,7 +194,7 @@ private struct RootFacts {
     /// Returns a finding if no copy of the latest snapshot can be read; else nil.
     private static func finding(about latest: ListedSnapshot, _ store: ArchiveStore) throws -> Finding? {
         do throws(StorageError) { _ = try store.snapshot(latest.id) } catch {
-            guard error.code == .damaged else { throw error }
+            guard error.isAboutBytes else { throw error }
             return Finding(
                 "its latest \(error.message)",
                 remedy: "run 'archiver capture' for it to get a readable latest snapshot")

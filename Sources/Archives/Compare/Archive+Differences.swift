@@ -94,7 +94,7 @@ extension Archive {
         var bytes = StoredBytes(right.content, in: store)
         do {
             return try comparison.areSame(left.content, right.content) { try bytes.read(at: $0, $1) }
-        } catch let error as StorageError where error.code == .damaged {
+        } catch let error as StorageError where error.isAboutBytes {
             return false
         }
     }

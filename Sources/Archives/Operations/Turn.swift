@@ -47,7 +47,7 @@ extension Archive {
     private func changes(from before: ListedSnapshot?, to after: ListedSnapshot?) throws -> ChangeCounts? {
         guard let before, let after else { return nil }
         do { return try changeCounts(from: before, to: after) } catch {
-            guard error.code == .damaged else { throw error }
+            guard error.code == .damaged || error.code == .newerFormat else { throw error }
             return nil
         }
     }

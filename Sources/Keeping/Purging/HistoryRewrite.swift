@@ -106,19 +106,26 @@ struct HistoryRewrite {
             new.tree = try tree(old.tree, without: found, commit)
             new.totals = found.reduce(into: old.totals) { $0.remove($1) }
             try setChanges(of: &new, from: old.tree, found, parent)
-            let id = SnapshotID(ChunkID(hashing: new.encoded()))
+            let bytes = try encoding(of: new, inPlaceOf: replaced)
+            let id = SnapshotID(ChunkID(hashing: bytes))
             if id == replaced {
                 commit.abandon()
             } else {
                 try mark.add(replaced, replacedBy: id)
                 _ = try commit.commit(
-                    new, replacing: replaced, base: parent.flatMap { try store.base($0.id.chunk) })
+                    new, as: bytes, replacing: replaced, base: parent.flatMap { try store.base($0.id.chunk) })
             }
             return (id, new.tree)
         } catch {
             commit.abandon()
             throw error
         }
+    }
+
+    /// The encoding of `new`, with the fields of later programs that the snapshot `old` has.
+    private func encoding(of new: Snapshot, inPlaceOf old: SnapshotID) throws -> [UInt8] {
+        let bytes = try store.read(old.chunk)
+        do { return try new.encoded(keepingUnknownOf: bytes) } catch { throw try store.undecodable(old.chunk, error) }
     }
 
     private func tree(_ base: ChunkID, without found: [Entry], _ commit: CommitWriter) throws -> ChunkID {

@@ -35,7 +35,9 @@ struct RecordRewrite {
     private func rewritePins() throws {
         for (target, pin) in try store.catalogue.pins() {
             guard let new = replaced[SnapshotID(target)]?.chunk else { continue }
-            try store.enter(PinRecord(target: new, time: pin.time, until: pin.until, reason: pin.reason))
+            try store.enter(
+                PinRecord(target: new, time: pin.time, until: pin.until, reason: pin.reason),
+                keepingUnknownOf: store.catalogue.pinRecord(of: target))
             try store.enter(PinRecord(removedFrom: target, time: .now(after: pin.time)))
         }
     }
@@ -54,7 +56,7 @@ struct RecordRewrite {
             _ = try store.enter(
                 NoteRecord(
                     rootPath: record.rootPath, host: record.host, time: record.time, text: record.text, snapshot: new,
-                    machine: record.machine))
+                    machine: record.machine), keepingUnknownOf: note.id)
             gone.insert(note.id)
         }
     }
@@ -75,7 +77,7 @@ struct RecordRewrite {
                 name: matcher.isIn(old.name) ? nil : old.name, parts: old.parts, failed: old.failed,
                 leavesRepositories: old.leavesRepositories)
             if new == old { continue }
-            moved[operation.id] = try store.enter(new)
+            moved[operation.id] = try store.enter(new, keepingUnknownOf: operation.id.chunk)
             gone.insert(operation.id.chunk)
         }
     }

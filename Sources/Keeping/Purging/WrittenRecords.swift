@@ -16,7 +16,7 @@ struct WrittenRecords {
     /// Operations whose name contains the text.
     private var operations = 0
     private var labelled: Set<ChunkID> = []
-    private var gaps: [GapRecord] = []
+    private var gaps: [(id: ChunkID, gap: GapRecord)] = []
 
     init(_ store: ArchiveStore, _ matcher: PurgeMatcher) {
         self.store = store
@@ -51,7 +51,7 @@ struct WrittenRecords {
                 let gap = try store.record(found.id, as: GapRecord.self)
                 guard matcher.isIn(gap.detail) else { return }
                 gone.insert(found.id)
-                gaps.append(gap)
+                gaps.append((found.id, gap))
             case .operation:
                 if matcher.isIn(try store.record(found.id, as: OperationRecord.self).name) { operations += 1 }
             default: return
@@ -71,13 +71,15 @@ struct WrittenRecords {
             try store.enter(LabelRecord(target: target, time: .now(after: time), label: nil))
         }
         for (target, pin) in try store.catalogue.pins() where matcher.isIn(pin.reason) {
-            try store.enter(PinRecord(target: target, time: .now(after: pin.time), until: pin.until))
+            try store.enter(
+                PinRecord(target: target, time: .now(after: pin.time), until: pin.until),
+                keepingUnknownOf: store.catalogue.pinRecord(of: target))
         }
-        try store.enter(
-            gaps.map {
+        for (id, gap) in gaps {
+            try store.enter(
                 GapRecord(
-                    rootPath: $0.rootPath, host: $0.host, cause: $0.cause, start: $0.start, end: $0.end,
-                    machine: $0.machine)
-            })
+                    rootPath: gap.rootPath, host: gap.host, cause: gap.cause, start: gap.start, end: gap.end,
+                    machine: gap.machine), keepingUnknownOf: id)
+        }
     }
 }

@@ -132,14 +132,17 @@ enum GoldenValues {
     ]
 
     /// The place of the first block in the golden segment.
-    static let place = BlockPlace(segment: segmentHeader.segment.prefix, offset: 64)
-    private static let secondPlace = BlockPlace(
-        segment: segmentHeader.segment.prefix, offset: 64 + blockHeader.blockLength)
+    static let place = BlockPlace(
+        in: BlockOrigin(archive: segmentHeader.archive, segment: segmentHeader.segment), offset: 64)
+    private static let secondPlace = BlockPlace(in: place.origin, offset: 64 + blockHeader.blockLength)
 
     /// The footer of a segment whose content is hashed as if it were empty.
-    static let footer = SegmentFooter.encoded(blocks: footerBlocks, segment: place.segment, content: SegmentHash())
+    static let footer = SegmentFooter.encoded(blocks: footerBlocks, in: place.origin, content: SegmentHash())
 
     static let manifest = ArchiveManifest(id: randomID("000102030405060708090a0b0c0d0e0f"), created: time)
+
+    static let opening = SegmentOpening(
+        of: segmentHeader.segment, manifest, others: [randomID("202122232425262728292a2b2c2d2e2f")])
 
     private static func randomID<Owner>(_ digits: String) -> RandomID<Owner> {
         (Hex.bytes(digits) ?? []).withUnsafeBytes { RandomID(exactly: $0) }
@@ -157,6 +160,6 @@ enum GoldenValues {
         "dropped-segments.cbor": dropped.encoded(), "label.cbor": label.encoded(), "pin.cbor": pin.encoded(),
         "pin-removed.cbor": unpin.encoded(), "note.cbor": note.encoded(), "policy.cbor": policy.encoded(),
         "policy-removed.cbor": rootPolicy.encoded(), "unforgotten.cbor": unforgotten.encoded(),
-        "deletion.cbor": deletion.encoded(),
+        "deletion.cbor": deletion.encoded(), "opening.cbor": opening.encoded(),
     ]
 }

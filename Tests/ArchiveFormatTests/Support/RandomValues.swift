@@ -25,6 +25,13 @@ extension SeededGenerator {
             seconds: seconds, nanoseconds: oneIn(4) ? 0 : UInt32.random(in: 0..<1_000_000_000, using: &self))
     }
 
+    /// A time that a record may have.
+    mutating func recordTime() -> Timestamp {
+        Timestamp(
+            seconds: Int64.random(in: FormatLimits.recordSeconds, using: &self),
+            nanoseconds: oneIn(4) ? 0 : UInt32.random(in: 0..<1_000_000_000, using: &self))
+    }
+
     /// A path of few short components, mostly from a small alphabet, so that neighbours share long prefixes.
     mutating func path() -> RelativePath {
         while true {
@@ -119,7 +126,7 @@ extension SeededGenerator {
         var random = self
         defer { self = random }
         return Snapshot(
-            time: random.timestamp(), rootPath: random.bytes(0, 20), host: random.text(),
+            time: random.recordTime(), rootPath: random.bytes(0, 20), host: random.text(),
             cause: Cause.allCases.randomElement(using: &random) ?? .watch, label: random.oneIn(2) ? random.text() : nil,
             parent: random.oneIn(2) ? SnapshotID(random.chunkID()) : nil, tree: random.chunkID(),
             totals: random.oneIn(3)
@@ -164,8 +171,8 @@ extension SeededGenerator {
         defer { self = random }
         return GapRecord(
             rootPath: random.bytes(0, 20), host: random.text(),
-            cause: GapCause.allCases.randomElement(using: &random) ?? .overflow, start: random.timestamp(),
-            end: random.timestamp(), detail: random.oneIn(2) ? random.text() : nil, machine: random.machine())
+            cause: GapCause.allCases.randomElement(using: &random) ?? .overflow, start: random.recordTime(),
+            end: random.recordTime(), detail: random.oneIn(2) ? random.text() : nil, machine: random.machine())
     }
 
     mutating func operation() -> OperationRecord {
@@ -184,7 +191,7 @@ extension SeededGenerator {
         let kind = OperationKind.allCases.randomElement(using: &random) ?? .restore
         func id() -> ChunkID { ChunkID(hashing: random.bytes(0, 8)) }
         return OperationRecord(
-            rootPath: random.bytes(0, 20), host: random.text(), kind: kind, time: random.timestamp(),
+            rootPath: random.bytes(0, 20), host: random.text(), kind: kind, time: random.recordTime(),
             before: kind == .mark || random.oneIn(2) ? SnapshotID(id()) : nil,
             snapshot: random.oneIn(2) ? SnapshotID(id()) : nil, path: random.oneIn(2) ? random.path() : .root,
             target: kind != .restore || random.oneIn(2) ? OperationID(id()) : nil, machine: random.machine(),
@@ -199,7 +206,7 @@ extension SeededGenerator {
         let kind = RootNoticeKind.allCases.randomElement(using: &random) ?? .moved
         let newMachine = random.machine()
         return RootNotice(
-            rootPath: random.bytes(0, 20), host: random.text(), kind: kind, time: random.timestamp(),
+            rootPath: random.bytes(0, 20), host: random.text(), kind: kind, time: random.recordTime(),
             machine: random.machine(), newPath: kind == .moved || random.oneIn(2) ? random.bytes(0, 20) : nil,
             newMachine: newMachine == .unknown ? nil : newMachine,
             through: random.oneIn(2) ? random.number(bits: 62) : nil,

@@ -1,5 +1,8 @@
 // Plain access to files.
 
+import ArchiveFormat
+import ArchiveStorage
+import FileIO
 import Foundation
 import SystemPackage
 
@@ -34,5 +37,11 @@ extension FilePath {
         var bytes = try readFile()
         bytes[offset] ^= 0x20
         try writeFile(bytes)
+    }
+
+    /// The offset of the first block after a segment's opening.
+    func afterOpening() throws -> Int {
+        let segment = try Segment(LocalSegment(at: EnclosedPath(file: self)))
+        return try SegmentHeader.byteCount + segment.blockHeader(at: SegmentHeader.byteCount).blockLength
     }
 }

@@ -96,8 +96,8 @@ final class MemorySegments: SegmentStore {
         return MemorySegment(self, name, file)
     }
 
-    func create(_ name: SegmentName, _ header: SegmentHeader) throws(StorageError) -> (any SegmentBytes)? {
-        let file = MemoryFile(header.encoded())
+    func create(_ name: SegmentName, _ bytes: [UInt8]) throws(StorageError) -> (any SegmentBytes)? {
+        let file = MemoryFile(bytes)
         try call(path(of: name.path)) { state.withLock { $0.files[name.path] = file } }
         let segment = MemorySegment(self, name.path, file)
         return try segment.tryLock() ? segment : nil

@@ -1,5 +1,6 @@
 // The place in which a command runs with faults: a tree, an archive and a directory outside, reset for every fault.
 
+import ArchiveFormat
 import FileIO
 import Foundation
 import Glibc
@@ -101,7 +102,9 @@ final class FaultPlace {
 
     /// Makes segments small, so that they are sealed quickly.
     func fillSegments(at bytes: Int) throws {
-        try shell(#"sed -i -E 's/("segmentBytes" *: *)[0-9]+/\1\#(bytes)/' \#(archive)/archive.json"#)
+        let file = URL(filePath: archive.appending("archive.json").string)
+        try Data(ArchiveManifest(decoding: Array(Data(contentsOf: file)), segmentBytes: bytes).encoded()).write(
+            to: file)
     }
 
     /// The copy of the tree at the announced snapshot `index`.

@@ -1,5 +1,6 @@
 // A model of an archive that several processes change: plain copies of the captured trees.
 
+import ArchiveFormat
 import FileIO
 import Foundation
 import Glibc
@@ -62,10 +63,9 @@ final class KeepingModel {
             try check(Effects(captured: [root: copy]), "the first capture")
         }
         let manifest = place.archive.appending("archive.json").string
-        let text = try String(contentsOfFile: manifest, encoding: .utf8)
-        let found = try #require(text.firstRange(of: #/"segmentBytes" *: *[0-9]+/#))
-        try text.replacingCharacters(in: found, with: #""segmentBytes": \#(segmentBytes)"#)
-            .write(toFile: manifest, atomically: true, encoding: .utf8)
+        let file = URL(filePath: manifest)
+        let old = Array(try Data(contentsOf: file))
+        try Data(ArchiveManifest(decoding: old, segmentBytes: segmentBytes).encoded()).write(to: file)
     }
 
     func tree(_ root: Int) -> FilePath { place.path("roots/\(root)") }

@@ -62,6 +62,61 @@ struct OtherWriterTests {
         #expect(try run("check", "--data").status == 0)
     }
 
+    private static let reader = writer.removingLastComponent().appending("reader.py")
+    private static let golden = FilePath(#filePath).removingLastComponent().removingLastComponent()
+        .removingLastComponent().removingLastComponent().appending("fixtures/golden-archives")
+
+    private func read(_ archive: FilePath, _ labels: String...) throws -> ChildProcess.Outcome {
+        try ChildProcess.run(
+            #require(OtherWriterTests.python),
+            (["-B", OtherWriterTests.reader.string, archive.string] + labels).map { Array($0.utf8) })
+    }
+
+    @Test(
+        "a reader that was written from the format document reads every entry of a golden archive",
+        .enabled(if: python != nil))
+    func goldenArchive() throws {
+        let folder = OtherWriterTests.golden.appending("version-1")
+        let outcome = try read(folder.appending("archive"), "objects", "deep")
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        let entries = outcome.lines.filter { $0.contains("\t") }
+        let listing = try String(contentsOfFile: folder.appending("listing.txt").string, encoding: .utf8)
+        #expect(entries == listing.split(separator: "\n").map(String.init))
+        let records = try String(contentsOfFile: folder.appending("records.txt").string, encoding: .utf8)
+        let snapshots = records.split(separator: "\n").filter { $0.hasPrefix("snapshot ") }
+            .map { $0.split(separator: " ")[1] }
+        let found = outcome.lines.filter { $0.hasPrefix("snapshot ") }.map { $0.split(separator: " ")[1] }
+        #expect(Set(found) == Set(snapshots))
+        #expect(outcome.lines.allSatisfy { $0.contains("\t") || $0.hasPrefix("snapshot ") }, "\(outcome.lines)")
+    }
+
+    @Test(
+        "program and reader both name each segment that is missing, without a catalogue", .enabled(if: python != nil))
+    func missingSegments() throws {
+        let work = try Workplace()
+        let copy = work.path("copy").string
+        let archive = OtherWriterTests.golden.appending("version-1/archive")
+        func copyArchive() throws {
+            try? FileManager.default.removeItem(atPath: copy)
+            try FileManager.default.copyItem(atPath: archive.string, toPath: copy)
+        }
+        try copyArchive()
+        let segments = try FileManager.default.subpathsOfDirectory(atPath: copy + "/segments")
+            .filter { $0.hasSuffix(".segment") }
+        #expect(segments.count > 2)
+        for segment in segments {
+            try copyArchive()
+            try FileManager.default.removeItem(atPath: copy + "/segments/" + segment)
+            let digits = segment.dropLast(8).suffix(32)
+            let outcome = try read(FilePath(copy))
+            #expect(outcome.lines.contains { $0.hasPrefix("missing ") && $0.contains(digits) }, "\(outcome.lines)")
+            let check = try work.run("check", "--archive", copy)
+            #expect(check.status == 2 && check.text.contains(digits), "\(check.status) \(check.text)")
+            let list = try work.run("list", "--archive", copy)
+            #expect(list.status == 0 && list.errorText.contains(digits), "\(list.errorText)")
+        }
+    }
+
     private func start(_ work: Workplace, _ root: FilePath) throws -> ChildProcess {
         let words = ["watch", root.string, "--json", "--settle", "1ms", "--time-scale", "100"]
         let process = try ChildProcess(

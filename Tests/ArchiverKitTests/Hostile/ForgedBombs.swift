@@ -175,7 +175,7 @@ extension ForgedArchive {
         snapshot("a field of a later version, of sixteen million maps", 23) { array(of: [0xa0]) },
         ForgedArchive("a root that is moved to itself at the end of time") { forgery in
             try forgery.snapshot([.forgedRoot, .forged("f", text: "x")])
-            for time in [Timestamp(seconds: .max), Timestamp(seconds: .max / 2)] {
+            for time in [Timestamp(seconds: 253_402_300_799), Timestamp(seconds: .max / 2)] {
                 let notice = RootNotice(
                     rootPath: forgery.rootPath.bytes, host: "", kind: .moved, time: time, machine: Machine.id,
                     newPath: forgery.rootPath.bytes)

@@ -26,10 +26,8 @@ final class PruneScene {
         sandbox = try Sandbox()
         let directory = sandbox.archive.directory
         let manifest = Files(directory)
-        let text = String(decoding: try manifest.read("archive.json"), as: UTF8.self)
-        let found = try #require(text.firstRange(of: #/"segmentBytes" *: *[0-9]+/#))
-        try manifest.write(
-            "archive.json", text.replacingCharacters(in: found, with: #""segmentBytes": \#(segmentBytes)"#))
+        let changed = try ArchiveManifest(decoding: manifest.read("archive.json"), segmentBytes: segmentBytes)
+        try manifest.write("archive.json", changed.encoded())
         archive = try Archive.open(directory)
     }
 
