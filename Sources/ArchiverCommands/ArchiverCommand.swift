@@ -10,19 +10,19 @@ struct ArchiverCommand: ParsableCommand {
         commandName: "archiver",
         abstract: "Records every state of a directory, to list, compare and restore.",
         discussion: """
-            archiver watch ~/project            capture every change from now on
-            archiver list                       list the snapshots
-            archiver restore @10m               go back ten minutes
-            archiver undo                       undo that restore
+            archiver watch ~/project            # capture every change from now on
+            archiver list                       # list the snapshots
+            archiver restore @10m               # go back ten minutes
+            archiver undo                       # undo that restore
 
             Name a snapshot by the first digits of its id, latest, latest~2 (the second before it), oldest, @10m (ten \
             minutes ago), @"2026-11-21 10:00", or its label. A path in it follows a colon: latest:todo.txt. Commands \
-            use the root that contains the current directory; elsewhere, name one with --root. See also:
+            use the root that holds the path or the current directory; elsewhere, name one with --root. See also:
 
-            archiver help selectors             how to name snapshots and paths
-            archiver help times                 how to name times
-            archiver help exclusions            how to exclude files
-            archiver help json                  output for programs
+            archiver help selectors             # how to name snapshots and paths
+            archiver help times                 # how to name times
+            archiver help exclusions            # how to exclude files
+            archiver help json                  # output for programs
 
             The archive is $ARCHIVER_ARCHIVE, or ~/.local/share/archiver if that is not set. On SIGUSR1 a running \
             command prints its progress.

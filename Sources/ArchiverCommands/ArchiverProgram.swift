@@ -123,10 +123,10 @@ package enum ArchiverProgram {
     }
 
     private static func unknownCommand(_ word: String, among names: [String]) -> Failure {
-        let nearest = Suggestion.nearest(to: word, among: names)
+        let nearest = Suggestion.words(for: word, among: names)
         return .usage(
             "there is no command '\(word)'",
-            remedy: (nearest.map { "did you mean '\($0)'? " } ?? "") + "'archiver --help' lists the commands")
+            remedy: (nearest.map { "did you mean \($0)? " } ?? "") + "'archiver --help' lists the commands")
     }
 
     /// The arguments that are not options, determined without knowledge of the command.
@@ -150,9 +150,41 @@ package enum ArchiverProgram {
             return unknownCommand(word, among: commandNames)
         }
         let message = ByteArgument.bytes(of: ArchiverCommand.message(for: error))
-        let command = arguments.first { commandNames.contains($0) }.map { "archiver \($0)" } ?? "archiver"
+        let command = arguments.first { commandNames.contains($0) }
         let lines = message.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
-        let text = lines.joined(separator: " ")
-        return .usage(text.prefix(1).lowercased() + text.dropFirst(), remedy: "see '\(command) --help'")
+        var text = lines.joined(separator: " ")
+        let remedy = remedy(for: text, command, arguments)
+        // This program's own suggestion is better than the most similar option.
+        if remedy != nil { text = text.replacing(/\. Did you mean .*$/, with: "") }
+        let help = "see '\(command.map { "archiver \($0)" } ?? "archiver") --help'"
+        return .usage(
+            text.prefix(1).lowercased() + text.dropFirst(), remedy: remedy.map { $0 + "; " + help } ?? help)
+    }
+
+    /// What to write instead, for an option or a value that the parser refuses.
+    private static func remedy(for text: String, _ command: String?, _ arguments: [String]) -> String? {
+        // With one hyphen, each letter is an option of its own.
+        if let word = arguments.first(where: { $0 == "-version" || $0 == "-help" }) {
+            return "did you mean '-\(word)'?"
+        }
+        if let match = text.firstMatch(of: /Unknown option '([^']+)'/) {
+            let type = ArchiverCommand.configuration.subcommands.first { $0.configuration.commandName == command }
+            let options = (type ?? ArchiverCommand.self).helpMessage(columns: 400)
+            return Suggestion.option(for: String(match.1), in: options).map { "did you mean '\($0)'?" }
+        }
+        guard let match = text.firstMatch(of: /The value '([^']*)' is invalid for '[^']*<([a-z|]+)>'/) else {
+            return nil
+        }
+        let value = String(match.1)
+        let isNumber = !value.isEmpty && value.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        switch match.2 {
+        case "span":
+            return "a span is like 90m, 2h, 30d, 4w, 1y or forever"
+                + (isNumber ? ": '\(value)d' means \(value) days" : "")
+        case "duration": return "a duration is like 100ms, 2s, 3m or 1h"
+        case "size": return "a size is like 500K, 100M or 2G"
+        case "count", "lines": return "it must be a whole number"
+        default: return nil
+        }
     }
 }

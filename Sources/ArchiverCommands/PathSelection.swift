@@ -14,16 +14,16 @@ enum PathSelection {
 extension RootContext {
     /// Resolves `argument`.
     ///
-    /// - Parameters:
-    ///   - states: if it has a title, the argument names a saved state.
-    ///   - isOfOneRoot: whether `latest` must refer to a single root even without a path.
-    func selection(
-        _ argument: ByteArgument, _ states: StateOptions, isOfOneRoot: Bool = true
-    ) throws -> PathSelection {
+    /// - Parameter states: if it has a title, the argument names a saved state.
+    func selection(_ argument: ByteArgument, _ states: StateOptions) throws -> PathSelection {
+        // As from "$(archiver pick)" if that was left without a choice.
+        if argument.bytes.isEmpty {
+            throw Failure.usage("no snapshot was chosen", remedy: "name one, such as 'latest'")
+        }
         if let title = states.title { return .state(try state(argument, titled: title)) }
         do {
             let named = try SnapshotPath(argument)
-            if isOfOneRoot || named.path != nil { try requireOneRoot(for: named.selector) }
+            try requireOneRoot(for: named.selector)
             if let path = named.path {
                 let snapshot = try self.snapshot(named.selector)
                 let found = try paths(in: snapshot.root).path(path) { try archive.entry(at: $0, in: snapshot) != nil }

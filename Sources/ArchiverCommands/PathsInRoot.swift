@@ -15,7 +15,7 @@ internal import SystemPackage
 ///
 /// | written | means |
 /// |---|---|
-/// | `x`, `./x`, `../x`, `.` | relative to the current directory if that is in the root; otherwise to the root's top |
+/// | `x`, `./x`, `../x`, `.` | relative to the current directory if that leads into the root; otherwise to the root's top |
 /// | `:/x`, `:/` | relative to the root's top |
 /// | `/home/ann/thesis/x` | this absolute path, which must be in the root |
 /// | nothing (`latest:`) | the root's top |
@@ -27,12 +27,16 @@ struct PathsInRoot {
     let root: FilePath
     /// The directory in the root that relative paths start from.
     let base: RelativePath
+    /// The current directory if it is outside of the root; a relative path may lead from there into the root.
+    private let outside: FilePath?
 
     /// - Parameter directory: the current directory, without symbolic links; nil to resolve relative paths from the
     ///   root's top.
     init(_ root: FilePath, from directory: FilePath?) {
         self.root = root
-        base = directory.flatMap { PathsInRoot.path($0, below: root) } ?? .root
+        let base = directory.flatMap { PathsInRoot.path($0, below: root) }
+        self.base = base ?? .root
+        outside = base == nil ? directory : nil
     }
 
     /// The path that `argument` names.
@@ -64,6 +68,11 @@ struct PathsInRoot {
         if argument.contains(0) { throw outside(argument) }
         if argument.first == slash { return try absolute(argument) }
         let isFromTop = argument.starts(with: ":/".utf8)
+        if !isFromTop, let outside,
+            let found = try? absolute(outside.pushing(FilePath(bytes: argument)).bytes)
+        {
+            return found
+        }
         var components = isFromTop ? [] : base.components.map(Array.init)
         for component in (isFromTop ? argument.dropFirst(2) : argument[...]).split(separator: slash) {
             switch Array(component) {
@@ -78,6 +87,11 @@ struct PathsInRoot {
 
     /// The shortest argument for `path` from the current directory; it works alone and after `selector:`.
     func argument(for path: RelativePath) -> [UInt8] {
+        if let outside {
+            // From outside, an absolute path names the root as well; the path from the top does if the root is below.
+            if root.starts(with: outside) { return path.isRoot ? Array(".".utf8) : path.bytes }
+            return root.bytes + (path.isRoot ? [] : [UInt8(ascii: "/")] + path.bytes)
+        }
         if base.isRoot || path.isRoot { return path.isRoot ? Array((base.isRoot ? "." : ":/").utf8) : path.bytes }
         guard let below = base.suffix(of: path), !below.isRoot else {
             return path == base ? Array(".".utf8) : Array(":/".utf8) + path.bytes

@@ -7,32 +7,97 @@ internal import FileIO
 internal import SystemPackage
 
 /// The archive and root that a command works on.
+///
+/// The root is the one that the command line names with `--root` or `--host`; else the innermost one that holds the
+/// command's paths; else the innermost one that holds the current directory; else the only one inside the current
+/// directory. It is never one that merely happens to be the archive's only one.
 struct RootContext {
     let archive: Archive
     /// Nil for all roots.
     let root: ArchivedRoot?
-    /// Whether the command line names the root or its machine.
+    /// Whether the command line names the root or its machine with an option.
     let isExplicit: Bool
+    /// Whether the command line names the root with an option or a path.
+    let isNamed: Bool
+    /// Whether the root is inside the current directory, and nothing else names it.
+    private let isBelow: Bool
 
-    /// - Parameter ofAllRoots: whether to ignore the current directory.
-    init(_ archive: Archive, _ options: RootOptions, ofAllRoots: Bool = false) throws {
-        try self.init(archive, options.root, onHost: options.host, ofAllRoots: ofAllRoots)
+    /// - Parameters:
+    ///   - paths: the paths of the command as written, without selectors.
+    ///   - ofAllRoots: whether to ignore the current directory.
+    init(_ archive: Archive, _ options: RootOptions, paths: [[UInt8]] = [], ofAllRoots: Bool = false) throws {
+        try self.init(archive, options.root, onHost: options.host, paths: paths, ofAllRoots: ofAllRoots)
     }
 
     /// - Parameters:
     ///   - directory: the root that the command line names.
     ///   - host: the machine that the command line names.
+    ///   - paths: the paths of the command as written, without selectors.
     ///   - ofAllRoots: whether to ignore the current directory.
-    init(_ archive: Archive, _ directory: PathArgument?, onHost host: String? = nil, ofAllRoots: Bool = false) throws {
+    init(
+        _ archive: Archive, _ directory: PathArgument?, onHost host: String? = nil, paths: [[UInt8]] = [],
+        ofAllRoots: Bool = false
+    ) throws {
         self.archive = archive
         isExplicit = directory != nil || host != nil
         if let directory = directory?.path.resolved {
-            root = try RootContext.root(at: directory, onHost: host, in: archive)
+            (root, isNamed, isBelow) = (try RootContext.root(at: directory, onHost: host, in: archive), true, false)
         } else if let host {
-            root = try RootContext.root(onHost: host, in: archive)
+            (root, isNamed, isBelow) = (try RootContext.root(onHost: host, in: archive), true, false)
+        } else if ofAllRoots {
+            (root, isNamed, isBelow) = (nil, false, false)
+        } else if let found = try RootContext.root(holding: paths, in: archive) {
+            (root, isNamed, isBelow) = (found, true, false)
+        } else if let found = try FilePath.currentDirectory.flatMap({ try archive.root(holding: $0) }) {
+            (root, isNamed, isBelow) = (found, false, false)
+        } else if let absolute = paths.first(where: { $0.first == UInt8(ascii: "/") }) {
+            throw Failure(
+                status: .failed, code: "noSuchRoot",
+                message: "the archive holds no snapshots of \(Escaping.text(absolute))",
+                remedy: RootContext.place(of: absolute).flatMap { RootContext.hint($0, archive) }
+                    ?? "'archiver roots' lists the roots", path: absolute)
         } else {
-            root = ofAllRoots ? nil : try FilePath.currentDirectory.flatMap { try archive.root(holding: $0) }
+            root = try RootContext.root(below: FilePath.currentDirectory, in: archive)
+            (isNamed, isBelow) = (false, root != nil)
         }
+    }
+
+    /// The innermost root that holds all of `paths` that are in a root; nil if none of them is.
+    ///
+    /// - Throws: `Failure` if they are in different roots.
+    private static func root(holding paths: [[UInt8]], in archive: Archive) throws -> ArchivedRoot? {
+        var found: (root: ArchivedRoot, path: [UInt8])?
+        for path in paths {
+            guard let place = place(of: path), let root = try archive.root(holding: place) else { continue }
+            if let found, found.root != root {
+                throw Failure.usage(
+                    "'\(Escaping.text(found.path))' and '\(Escaping.text(path))' are in different roots",
+                    remedy: "name paths of one root")
+            }
+            found = (root, path)
+        }
+        return found?.root
+    }
+
+    /// Where a path argument is on disk, with links resolved in the directory that holds it; nil for one that is
+    /// relative to a root's top.
+    private static func place(of argument: [UInt8]) -> FilePath? {
+        if argument.isEmpty || argument.starts(with: ":/".utf8) || argument.contains(0) { return nil }
+        var path = FilePath(bytes: argument)
+        if !path.isAbsolute {
+            guard let present = FilePath.currentDirectory else { return nil }
+            path = present.pushing(path)
+        }
+        path = path.lexicallyNormalized()
+        guard let name = path.lastComponent else { return path }
+        return path.removingLastComponent().resolved.appending(name)
+    }
+
+    /// The only root of this machine inside `directory`; nil if there is none or there are several.
+    private static func root(below directory: FilePath?, in archive: Archive) throws -> ArchivedRoot? {
+        guard let directory else { return nil }
+        let roots = try archive.roots().filter { $0.isHere && $0.path.starts(with: directory) }
+        return roots.count == 1 ? roots.first : nil
     }
 
     /// The root at exactly `directory`; not one that contains it, because a typing error would then restore that root.
@@ -106,29 +171,32 @@ struct RootContext {
 
     /// Throws if a relative selector such as `latest` could refer to several roots.
     func requireOneRoot(for selector: SnapshotSelector) throws {
-        guard root == nil, selector.isRelative else { return }
+        if root == nil, selector.isRelative { throw try noRoot("\(selector)") }
+    }
+
+    /// The failure if no root is named and the current directory is in none.
+    ///
+    /// - Parameter what: what could mean any of several roots.
+    func noRoot(_ what: String) throws -> Failure {
         let roots = try archive.roots()
-        if roots.count > 1 {
-            throw RootContext.ambiguity("\(selector)", roots, remedy: "name one with --root DIR")
+        if roots.count > 1 { return RootContext.ambiguity(what, roots, remedy: "name one with --root DIR") }
+        guard let only = roots.first else {
+            return Failure(
+                status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots",
+                remedy: "'archiver watch DIR' makes them")
         }
+        return Failure.usage(
+            "no root is named, and the current directory is not in \(Escaping.text(only.path.bytes))",
+            remedy: RootContext.hint(FilePath.currentDirectory, archive)
+                ?? "name it with '--root \(ShellWord.text(only.path.bytes))', or change into it")
     }
 
     /// The root for a command that needs exactly one: the named root, or the one that contains the current directory.
     ///
     /// - Throws: `Failure` if no root is named and none contains the current directory.
     func oneRoot() throws -> ArchivedRoot {
-        if let root { return root }
-        let roots = try archive.roots()
-        if roots.count > 1 { throw RootContext.ambiguity("the command", roots, remedy: "name the directory") }
-        guard let only = roots.first else {
-            throw Failure(
-                status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots",
-                remedy: "'archiver watch DIR' makes them")
-        }
-        throw Failure.usage(
-            "no directory is named, and the current directory is not in \(Escaping.text(only.path.bytes))",
-            remedy: RootContext.hint(FilePath.currentDirectory, archive)
-                ?? "name that directory, or change into it")
+        if let root, !isBelow { return root }
+        throw try noRoot("the command")
     }
 
     /// The directory to restore `snapshot` into: the named root, else its own root.
@@ -138,6 +206,7 @@ struct RootContext {
     func place(of snapshot: ListedSnapshot) throws -> FilePath {
         if isExplicit, let root { return root.path }
         let own = snapshot.root
+        if isNamed, root == own { return own.path }
         if snapshot.isOfThisMachine, let present = FilePath.currentDirectory, present.starts(with: own.path) {
             return own.path
         }
@@ -183,7 +252,7 @@ struct RootContext {
             try archive.entry(at: fromTop, in: snapshot) != nil
         else { return nil }
         return
-            "paths are relative to the current directory: write ':/\(Escaping.text(fromTop))' for a path from the top"
+            "paths are relative to the current directory: write '\(ShellWord.text(Array(":/".utf8) + fromTop.bytes))' for a path from the top"
     }
 
     /// Prints a heading for a person that names the root, or all roots, whose `things` are listed.

@@ -18,6 +18,8 @@ public struct CaptureOptions: Sendable {
     /// If they differ from those, and `setsExclusions` is false, the snapshot is marked as captured aside, and the root's
     /// exclusions stay unchanged.
     public var exclusions: ExclusionRules?
+    /// The exclusions of a root without snapshots, if `exclusions` is nil.
+    public var newRootExclusions = ExclusionRules()
     /// Whether `exclusions` become the root's exclusions for later captures.
     public var setsExclusions: Bool
 

@@ -20,7 +20,7 @@ struct CaptureRules {
             return
         }
         let remembered = try store.exclusions(ofRoot: path.bytes, on: Machine.id)
-        let exclusions = options.exclusions ?? remembered ?? ExclusionRules()
+        let exclusions = options.exclusions ?? remembered ?? options.newRootExclusions
         self.exclusions = exclusions
         isAside = remembered.map { $0 != exclusions } ?? false
     }

@@ -23,6 +23,15 @@ public struct ExclusionRules: Hashable, Sendable {
     /// git's ignore file.
     public static let gitIgnoreFileName = Array(".gitignore".utf8)
 
+    /// The helper files that editors and office programs keep beside a file while it is open or saved: vim's swap, test
+    /// and backup files, locks and automatic saves of Emacs, locks of LibreOffice, Kate's swap files, GLib's copies.
+    public static let editorHelpers: [[UInt8]] = [
+        ".*.sw[a-p]", "4913", "*~", ".#*", "\\#*#", ".~lock.*#", ".*.kate-swp", ".goutputstream-*",
+    ].map { Array($0.utf8) }
+
+    /// Whether the patterns begin with those of `editorHelpers`.
+    public var excludesEditorHelpers: Bool { patterns.starts(with: ExclusionRules.editorHelpers) }
+
     public init(
         patterns: [[UInt8]] = [], ignoreFileNames: [[UInt8]] = [ExclusionRules.ignoreFileName],
         largerThan: UInt64? = nil, excludesCaches: Bool = false, crossesMounts: Bool = false

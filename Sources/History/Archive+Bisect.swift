@@ -63,8 +63,8 @@ extension Archive {
     ///   - interruption: ends the search early.
     ///   - onProbe: called for each tested or skipped state, with the largest number of tests left.
     ///   - test: called with the directory and the snapshot that it holds.
-    /// - Throws: `ArchiverError` with the code `unsuitableSettings` if the ends are not good and bad; whatever `test`
-    ///   throws.
+    /// - Throws: `ArchiverError` with the code `unsuitableSettings` if the ends are not in this order, `unsuitable` if the
+    ///   test does not find them good and bad; whatever `test` throws.
     public func bisect(
         _ root: ArchivedRoot, _ query: BisectQuery, interruption: RestoreInterruption? = nil,
         progress: OperationProgress? = nil, onProbe: @escaping (BisectProbe, _ left: Int) -> Void = { _, _ in },
@@ -160,7 +160,7 @@ private struct BisectSearch {
             case .skipped: "\(name) cannot be tested"
             }
         throw ArchiverError(
-            .unsuitableSettings, message + (probes.last?.reason.map { ": \($0)" } ?? ""),
+            .unsuitable, message + (probes.last?.reason.map { ": \($0)" } ?? ""),
             remedy: wanted == .good ? "name an earlier good snapshot" : "name another bad snapshot, or fix the test")
     }
 
@@ -176,7 +176,7 @@ private struct BisectSearch {
             distance *= 2
         }
         throw ArchiverError(
-            .unsuitableSettings,
+            .unsuitable,
             "no good state was found: the test does not succeed even at the first, \(states[0].id.short)",
             remedy: "fix the test, or name a good snapshot with --good")
     }

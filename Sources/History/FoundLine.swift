@@ -20,11 +20,21 @@ public struct FoundLine: Sendable, Hashable {
     /// The first snapshot that has it.
     public let first: ListedSnapshot
     /// The first snapshot that no longer has it; nil if the latest snapshot has it.
-    ///
-    /// Snapshots in between may lack it, too.
     public internal(set) var gone: ListedSnapshot?
+    /// When it was missing in between: the first snapshots without it and with it again, the oldest first.
+    public internal(set) var interruptions: [Interruption] = []
     /// The last snapshot that has it.
     public internal(set) var lastIn: ListedSnapshot
+}
+
+extension FoundLine {
+    /// A span of snapshots without a line that earlier and later ones have.
+    public struct Interruption: Sendable, Hashable {
+        /// The first snapshot without the line.
+        public let gone: ListedSnapshot
+        /// The first snapshot with the line again.
+        public let back: ListedSnapshot
+    }
 }
 
 /// Which lines to search for, and where.
@@ -35,15 +45,18 @@ public struct LineQuery: Sendable {
     public var isLiteral: Bool
     /// Whether the letters A to Z and a to z are the same.
     public var ignoresCase: Bool
+    /// Whether only whole words match: no letter, digit or underscore is next to the match.
+    public var matchesWords: Bool
     /// The file or directory to search.
     public var path: RelativePath
     /// The snapshot to search; nil for all.
     public var snapshot: ListedSnapshot?
 
     public init(
-        _ pattern: [UInt8], isLiteral: Bool = false, ignoresCase: Bool = false, path: RelativePath = .root,
-        in snapshot: ListedSnapshot? = nil
+        _ pattern: [UInt8], isLiteral: Bool = false, ignoresCase: Bool = false, matchesWords: Bool = false,
+        path: RelativePath = .root, in snapshot: ListedSnapshot? = nil
     ) {
+        self.matchesWords = matchesWords
         self.pattern = pattern
         self.isLiteral = isLiteral
         self.ignoresCase = ignoresCase
@@ -58,6 +71,14 @@ public struct FoundLines: Sendable {
     public internal(set) var lines: [FoundLine] = []
     /// The files that have an unreadable version.
     public internal(set) var unreadable: [RelativePath] = []
+
+    package init() {}
+
+    /// Adds the results of another search.
+    package mutating func append(lines: [FoundLine], unreadable: [RelativePath]) {
+        self.lines += lines
+        self.unreadable += unreadable
+    }
 }
 
 extension Archive {
@@ -88,7 +109,7 @@ extension Archive {
         matching query: LineQuery, in root: ArchivedRoot, progress: OperationProgress? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }, _ body: (FoundLine) -> Bool
     ) throws(ArchiverError) -> [RelativePath] {
-        _ = try LinePattern(query.pattern, isLiteral: query.isLiteral, ignoresCase: query.ignoresCase)
+        _ = try LinePattern(query)
         return try facing {
             let search = LineSearch(archive: self, root: root, query: query, isCancelled: isCancelled)
             return try search.run(progress, body)
@@ -253,7 +274,7 @@ private struct LineSearch {
     /// Scans contents until none is left.
     private func scan(_ shared: SharedScan) {
         do throws(ArchiverError) {
-            let pattern = try LinePattern(query.pattern, isLiteral: query.isLiteral, ignoresCase: query.ignoresCase)
+            let pattern = try LinePattern(query)
             while !isCancelled(), shared.failure.withLock({ $0 == nil }) {
                 let index = shared.next.add(1, ordering: .relaxed).oldValue
                 guard index < shared.entries.endIndex else { return }
@@ -302,18 +323,22 @@ private struct LineSearch {
         at path: RelativePath, _ spans: [Span], _ lines: [[LineScan.Line]?], _ holders: inout Holders
     ) throws -> [FoundLine] {
         // The index of each line in `found`, and the last span that has it.
-        var places: [[UInt8]: (index: Int, span: Int)] = [:]
+        var places: [LineScan.Identity: (index: Int, span: Int)] = [:]
         var found: [FoundLine] = []
         for (number, span) in spans.enumerated() {
             for line in lines[span.content] ?? [] {
                 let lastIn = try holders.last(before: span.gone)
-                if let place = places[line.bytes] {
+                // In one snapshot, each of several equal lines is found.
+                if query.snapshot == nil, let place = places[line.identity] {
                     if place.span == number { continue }
-                    places[line.bytes]?.span = number
+                    places[line.identity]?.span = number
                     found[place.index].number = line.number
+                    if let gone = found[place.index].gone, gone.id != span.first.id {
+                        found[place.index].interruptions.append(.init(gone: gone, back: span.first))
+                    }
                     (found[place.index].gone, found[place.index].lastIn) = (span.gone, lastIn)
                 } else {
-                    places[line.bytes] = (found.count, number)
+                    places[line.identity] = (found.count, number)
                     found.append(
                         FoundLine(
                             path: path, bytes: line.bytes, number: line.number, first: span.first, gone: span.gone,

@@ -33,11 +33,12 @@ public struct FoundName: Sendable, Hashable {
 extension Archive {
     /// Returns the names of all snapshots of the root that match `pattern`, in walk order.
     public func names(
-        matching pattern: [UInt8], largerThan size: UInt64? = nil, in root: ArchivedRoot,
+        matching pattern: [UInt8], ignoringCase: Bool = false, largerThan size: UInt64? = nil, in root: ArchivedRoot,
         progress: OperationProgress? = nil
     ) throws(ArchiverError) -> [FoundName] {
         var found: [FoundName] = []
-        try forEachName(matching: pattern, largerThan: size, in: root, progress: progress) { name in
+        try forEachName(matching: pattern, ignoringCase: ignoringCase, largerThan: size, in: root, progress: progress) {
+            name in
             found.append(name)
             return true
         }
@@ -51,15 +52,16 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - pattern: as in a .gitignore file: `*.md` at any depth, `/docs/*.md` from the root on.
+    ///   - ignoringCase: whether the letters A to Z and a to z are the same.
     ///   - size: only names whose file was once larger than this, in bytes; nil for all.
     ///   - isCancelled: asked again and again; if it returns true, the search ends early.
     /// - Throws: `ArchiverError` with the code `malformedSelector` if the pattern is invalid.
     public func forEachName(
-        matching pattern: [UInt8], largerThan size: UInt64? = nil, in root: ArchivedRoot,
+        matching pattern: [UInt8], ignoringCase: Bool = false, largerThan size: UInt64? = nil, in root: ArchivedRoot,
         progress: OperationProgress? = nil, isCancelled: @escaping @Sendable () -> Bool = { false },
         _ body: (FoundName) -> Bool
     ) throws(ArchiverError) {
-        let pattern = try Archive.namePattern(pattern)
+        let pattern = try SoughtName(pattern, ignoringCase: ignoringCase)
         try facing {
             guard let number = try indexed(root, progress) else { return }
             let search = NameSearch(
@@ -69,8 +71,10 @@ extension Archive {
     }
 
     /// Returns the entries of a snapshot that match `pattern`, in walk order.
-    public func entries(matching pattern: [UInt8], in snapshot: ListedSnapshot) throws(ArchiverError) -> [Entry] {
-        let pattern = try Archive.namePattern(pattern)
+    public func entries(
+        matching pattern: [UInt8], ignoringCase: Bool = false, in snapshot: ListedSnapshot
+    ) throws(ArchiverError) -> [Entry] {
+        let pattern = try SoughtName(pattern, ignoringCase: ignoringCase)
         var found: [Entry] = []
         try forEachEntry(in: snapshot) { entry in
             if !entry.path.isRoot, pattern.matches(entry.path.bytes, isDirectory: entry.kind == .directory) {
@@ -80,12 +84,30 @@ extension Archive {
         }
         return found
     }
+}
 
-    private static func namePattern(_ bytes: [UInt8]) throws(ArchiverError) -> NamePattern {
-        if let pattern = NamePattern(bytes, isAlsoText: true) { return pattern }
-        throw ArchiverError(
-            .malformedSelector, "'\(String(decoding: bytes, as: UTF8.self))' is not a pattern for names",
-            remedy: "use a pattern such as '*.md', 'notes*' or '/docs/**/*.txt'")
+/// The pattern of a search.
+private struct SoughtName {
+    private let pattern: NamePattern
+    private let ignoresCase: Bool
+
+    init(_ bytes: [UInt8], ignoringCase: Bool) throws(ArchiverError) {
+        let given = ignoringCase ? SoughtName.folded(bytes) : bytes
+        guard let pattern = NamePattern(given, isAlsoText: true) else {
+            throw ArchiverError(
+                .malformedSelector, "'\(String(decoding: bytes, as: UTF8.self))' is not a pattern for names",
+                remedy: "use a pattern such as '*.md', 'notes*' or '/docs/**/*.txt'")
+        }
+        self.pattern = pattern
+        ignoresCase = ignoringCase
+    }
+
+    func matches(_ path: [UInt8], isDirectory: Bool) -> Bool {
+        pattern.matches(ignoresCase ? SoughtName.folded(path) : path, isDirectory: isDirectory)
+    }
+
+    private static func folded(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
     }
 }
 
@@ -93,7 +115,7 @@ extension Archive {
 private struct NameSearch {
     let archive: Archive
     let root: Int64
-    let pattern: NamePattern
+    let pattern: SoughtName
     let size: UInt64?
     let isCancelled: @Sendable () -> Bool
 

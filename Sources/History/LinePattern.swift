@@ -1,5 +1,6 @@
 // Patterns for lines: extended regular expressions of POSIX, or literal texts.
 
+internal import ArchiveFormat
 internal import FileIO
 internal import Glibc
 internal import Roots
@@ -13,11 +14,23 @@ final class LinePattern {
     // REG_STARTEND, a macro that Swift does not import: the match's offsets delimit the text to search.
     private static let startAndEnd: CInt = 1 << 2
 
+    /// The compiled pattern of a query.
+    ///
+    /// - Throws: `ArchiverError` with the code `malformedSelector` if it is not a valid expression.
+    convenience init(_ query: LineQuery) throws(ArchiverError) {
+        try self.init(
+            query.pattern, isLiteral: query.isLiteral, ignoresCase: query.ignoresCase,
+            matchesWords: query.matchesWords)
+    }
+
     /// A compiled pattern.
     ///
     /// - Throws: `ArchiverError` with the code `malformedSelector` if it is not a valid expression.
-    init(_ pattern: [UInt8], isLiteral: Bool, ignoresCase: Bool) throws(ArchiverError) {
-        let bytes = isLiteral ? LinePattern.escaped(pattern) : pattern
+    init(
+        _ pattern: [UInt8], isLiteral: Bool, ignoresCase: Bool, matchesWords: Bool = false
+    ) throws(ArchiverError) {
+        var bytes = isLiteral ? LinePattern.escaped(pattern) : pattern
+        if matchesWords { bytes = Array("(^|[^A-Za-z0-9_])(".utf8) + bytes + Array(")([^A-Za-z0-9_]|$)".utf8) }
         let flags = REG_EXTENDED | REG_NEWLINE | (ignoresCase ? REG_ICASE : 0)
         let result = (bytes + [0]).withUnsafeBytes { text in
             text.assumingMemoryBound(to: CChar.self).baseAddress.map { regcomp(&expression, $0, flags) } ?? -1
@@ -55,7 +68,15 @@ struct LineScan {
     /// A line, and its number in the content, from 1.
     struct Line: Hashable {
         let number: Int
+        /// At most `lineLimit` bytes.
         let bytes: [UInt8]
+        let identity: Identity
+    }
+
+    /// What two lines have in common exactly if they are equal, however long they are.
+    enum Identity: Hashable {
+        case whole([UInt8])
+        case hashed(ChunkID, count: Int)
     }
 
     private let pattern: LinePattern
@@ -110,7 +131,12 @@ struct LineScan {
             let end = text[match...].firstIndex(of: LineScan.lineFeed) ?? text.count
             linesBefore += text[counted..<start].count { $0 == LineScan.lineFeed }
             counted = start
-            lines.append(Line(number: linesBefore + 1, bytes: Array(text[start..<end].prefix(LineScan.lineLimit))))
+            let bytes = Array(text[start..<end].prefix(LineScan.lineLimit))
+            let isWhole = end - start == bytes.count
+            let identity: Identity =
+                isWhole
+                ? .whole(bytes) : .hashed(ChunkID(hashing: Array(text[start..<end])), count: end - start)
+            lines.append(Line(number: linesBefore + 1, bytes: bytes, identity: identity))
             position = end + 1
         }
         linesBefore += text[counted...].count { $0 == LineScan.lineFeed }

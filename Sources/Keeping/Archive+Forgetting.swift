@@ -47,7 +47,7 @@ extension Archive {
     @discardableResult
     public func forget(_ selected: [Selection], isDryRun: Bool = false) throws(ArchiverError) -> [ListedSnapshot] {
         let names = Dictionary(selected.map { ($0.id, $0.name) }) { first, _ in first }
-        return try whileKeeping {
+        return try whileKeeping(isDryRun: isDryRun) {
             for one in selected { try requireListed(one) }
             try requireUnpinned(names.keys) { names[$0] ?? $0.hex }
             try requireOneLeft(selected)
@@ -64,7 +64,7 @@ extension Archive {
     ///
     /// - Parameter isDryRun: whether only to return what would be forgotten.
     public func forget(_ query: SnapshotQuery, isDryRun: Bool = false) throws(ArchiverError) -> ForgettingResult {
-        try whileKeeping {
+        try whileKeeping(isDryRun: isDryRun) {
             var result = ForgettingResult()
             let pins = try store.catalogue.pins()
             let now = Timestamp.now

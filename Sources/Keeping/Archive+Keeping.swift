@@ -136,7 +136,7 @@ extension Archive {
     ///   a jump of the clock; then nothing is forgotten. `readOnly`…
     @discardableResult
     public func thin(_ options: ThinningOptions = ThinningOptions()) throws(ArchiverError) -> [ThinningPlan] {
-        try whileKeeping {
+        try whileKeeping(isDryRun: options.isDryRun) {
             let clock = ThinningClock(in: store.layout)
             let now = options.now ?? (options.isUnattended ? clock.now() : .now)
             var plans: [ThinningPlan] = []

@@ -9,9 +9,13 @@ public import Roots
 extension Archive {
     /// Runs `body` while no other process pins, labels, forgets or brings back snapshots.
     ///
+    /// - Parameter isDryRun: whether `body` only reads; then the archive need not be writable.
     /// - Throws: `ArchiverError` with the code `readOnly` if the archive cannot be written to.
-    package func whileKeeping<Result>(_ body: () throws -> Result) throws(ArchiverError) -> Result {
+    package func whileKeeping<Result>(
+        isDryRun: Bool = false, _ body: () throws -> Result
+    ) throws(ArchiverError) -> Result {
         try facing {
+            if isDryRun, !store.isWritable { return try body() }
             try store.requireWritable()
             let lock = try FileLock.exclusive(store.layout.lock("keeping.lock"))
             defer { withExtendedLifetime(lock) {} }

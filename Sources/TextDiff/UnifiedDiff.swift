@@ -12,20 +12,28 @@ package struct UnifiedDiff {
 
         package let role: Role
         package let bytes: [UInt8]
+
+        package init(role: Role, bytes: [UInt8]) {
+            self.role = role
+            self.bytes = bytes
+        }
     }
 
     /// The number of unchanged lines shown around a change.
     package static let contextLines = 3
 
     private let path: RelativePath
+    private let formerPath: RelativePath?
     private let left: TextLines?
     private let right: TextLines?
 
     /// - Parameters:
+    ///   - formerPath: the old path of a renamed file.
     ///   - left: the old bytes; nil if the file was added.
     ///   - right: the new bytes; nil if the file was removed.
-    package init(_ path: RelativePath, left: [UInt8]?, right: [UInt8]?) {
+    package init(_ path: RelativePath, formerPath: RelativePath? = nil, left: [UInt8]?, right: [UInt8]?) {
         self.path = path
+        self.formerPath = formerPath
         self.left = left.map(TextLines.init)
         self.right = right.map(TextLines.init)
     }
@@ -41,7 +49,9 @@ package struct UnifiedDiff {
         if let range { edits = edits.filter { $0.touches(range) } }
         if edits.isEmpty { return [] }
         var lines = [
-            Line(role: .header, bytes: Array("--- ".utf8) + UnifiedDiff.name("a/", left == nil ? nil : path)),
+            Line(
+                role: .header,
+                bytes: Array("--- ".utf8) + UnifiedDiff.name("a/", left == nil ? nil : formerPath ?? path)),
             Line(role: .header, bytes: Array("+++ ".utf8) + UnifiedDiff.name("b/", right == nil ? nil : path)),
         ]
         for hunk in UnifiedDiff.hunks(edits) { lines += UnifiedDiff.lines(of: hunk, old, new) }
@@ -97,15 +107,21 @@ package struct UnifiedDiff {
     }
 
     /// A file's name in a header, quoted as in git if it contains special bytes.
-    package static func name(_ prefix: String, _ path: RelativePath?) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - prefix: what precedes the name: "a/", "b/", or the words of a header such as "rename to ".
+    ///   - isLast: whether the name ends the line.
+    package static func name(_ prefix: String, _ path: RelativePath?, isLast: Bool = true) -> [UInt8] {
         guard let path else { return Array("/dev/null".utf8) }
+        // Words stay outside of the quotes.
+        if prefix.hasSuffix(" ") { return Array(prefix.utf8) + name("", path, isLast: false) }
         let bytes = Array(prefix.utf8) + path.bytes
         let quote = UInt8(ascii: "\"")
         let backslash = UInt8(ascii: "\\")
         let isPlain = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != quote && $0 != backslash }
         if isPlain && String(validating: bytes, as: UTF8.self) != nil {
             // The tab marks the end of a name that contains a blank.
-            return bytes.contains(UInt8(ascii: " ")) ? bytes + [UInt8(ascii: "\t")] : bytes
+            return isLast && bytes.contains(UInt8(ascii: " ")) ? bytes + [UInt8(ascii: "\t")] : bytes
         }
         var quoted = [quote]
         for byte in bytes {

@@ -30,6 +30,8 @@ public final class WatchService: Sendable {
         public var backend: WatchBackend
         /// The exclusion rules from now on; nil for those of each root's snapshots so far.
         public var exclusions: ExclusionRules?
+        /// The exclusion rules of roots without snapshots, if `exclusions` is nil.
+        public var newRootExclusions = ExclusionRules()
         /// Whether to wait for a root that does not exist, instead of throwing.
         public var waitsForRoots: Bool
         /// How the archive is maintained while the service runs; nil for no maintenance.
@@ -297,7 +299,8 @@ public final class WatchService: Sendable {
 
     /// The exclusion rules of the root at `path`.
     func rules(of path: FilePath) throws -> ExclusionRules {
-        try options.exclusions ?? archive.latest.store.presentExclusions(ofRoot: path.bytes)
+        try options.exclusions ?? archive.latest.store.exclusions(ofRoot: path.bytes, on: Machine.id)
+            ?? options.newRootExclusions
     }
 
     /// Opens and locks all roots, or none if one fails.

@@ -1,4 +1,4 @@
-// The first hours of a writer, a developer and an administrator: their commands, and what the program prints on a
+// The first hours of a writer, a developer and an administrator, and the day of a container: their commands, and what the program prints on a
 // terminal.
 
 import Foundation
@@ -12,7 +12,7 @@ struct FirstHourTests {
 
     @Test(
         "a first hour prints what its file says", .enabled(if: hasTerminals),
-        arguments: ["writer", "developer", "administrator"])
+        arguments: ["writer", "developer", "administrator", "container"])
     func hours(_ name: String) throws {
         let scratch = try TemporaryDirectory()
         let file = Session.fixtures.appending(path: "first-hours/\(name).txt")

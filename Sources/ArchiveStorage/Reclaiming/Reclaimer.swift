@@ -65,7 +65,8 @@ package final class Reclaimer {
 
     private let store: ArchiveStore
     private let options: Options
-    private let lock: FileLock
+    /// Nil for a dry run in an archive that cannot be written to.
+    private let lock: FileLock?
     private let pacing: Pacing
     private var live = ChunkSet()
     private var result = Reclaimed()
@@ -91,14 +92,11 @@ package final class Reclaimer {
 
     /// - Throws: `StorageError` with the code `inUse` if another process reclaims.
     package init(_ store: ArchiveStore, _ options: Options = Options()) throws(StorageError) {
-        if let refusal = store.refusal { throw refusal }
+        if let refusal = store.refusal, !options.isDryRun { throw refusal }
         self.store = store
         self.options = options
         pacing = Pacing(store)
-        guard let taken = try store.withoutReclaimers(isWaiting: false) else {
-            throw StorageError(.readOnly, store.layout.directory, "the archive cannot be written to")
-        }
-        lock = taken
+        lock = try store.withoutReclaimers(isWaiting: false)
     }
 
     /// Call it often in other long work: it gives way to captures.
@@ -108,7 +106,7 @@ package final class Reclaimer {
     ///
     /// - Parameter mark: adds all chunks that are live now to the set and removes none; called repeatedly.
     package func run(_ mark: (inout ChunkSet) throws -> Void) throws -> Reclaimed {
-        try tidy()
+        if store.isWritable { try tidy() }
         store.releaseWriters()
         try mark(&live)
         let present = try catalogue.segments()

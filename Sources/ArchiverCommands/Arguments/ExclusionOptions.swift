@@ -31,6 +31,10 @@ struct ExclusionOptions: ParsableArguments {
     @Flag(help: "Stay on one file system (the default).")
     var oneFileSystem = false
 
+    @Flag(
+        help: "Also capture helper files of editors, such as .*.swp and *~, which are excluded by default.")
+    var noDefaultExclusions = false
+
     @Flag(help: "Discard the remembered exclusions and use only those given here.")
     var resetExclusions = false
 
@@ -44,9 +48,12 @@ struct ExclusionOptions: ParsableArguments {
     func given(for directories: [FilePath]) throws -> ExclusionRules? {
         let isGiven =
             resetExclusions || !exclude.isEmpty || !excludeFrom.isEmpty || excludeLargerThan != nil || excludeCaches
-            || useGitignore || crossFileSystems || oneFileSystem
+            || useGitignore || crossFileSystems || oneFileSystem || noDefaultExclusions
         return isGiven ? try rules(for: directories) : nil
     }
+
+    /// The rules of a root that is captured for the first time, without options.
+    static let ofNewRoots = ExclusionRules(patterns: ExclusionRules.editorHelpers)
 
     /// The rules from the options for `directories`; the default rules if none is given.
     ///
@@ -56,7 +63,8 @@ struct ExclusionOptions: ParsableArguments {
         var patterns = exclude.map(\.bytes)
         for file in excludeFrom { patterns += try ExclusionOptions.patterns(in: file.path) }
         return ExclusionRules(
-            patterns: try patterns.map { try understood($0, directories.map(\.resolved)) },
+            patterns: (noDefaultExclusions ? [] : ExclusionRules.editorHelpers)
+                + (try patterns.map { try understood($0, directories.map(\.resolved)) }),
             ignoreFileNames: useGitignore
                 ? [ExclusionRules.gitIgnoreFileName, ExclusionRules.ignoreFileName] : [ExclusionRules.ignoreFileName],
             largerThan: excludeLargerThan?.bytes, excludesCaches: excludeCaches, crossesMounts: crossFileSystems)

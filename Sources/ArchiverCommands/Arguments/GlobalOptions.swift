@@ -6,6 +6,11 @@ internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
+/// The form of lists that are not JSON.
+enum ListFormat: String, ExpressibleByArgument, CaseIterable {
+    case table, lines
+}
+
 /// Options for the archive and the form of the output.
 struct GlobalOptions: ParsableArguments {
     @Option(
@@ -18,6 +23,12 @@ struct GlobalOptions: ParsableArguments {
 
     @Flag(help: "Print results and errors as JSON.")
     var json = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Print lists as a table, or as lines with tabs (default: a table on a terminal).",
+            valueName: "table|lines"))
+    var format: ListFormat?
 
     @Flag(help: "Do not use a pager for long output.")
     var noPager = false
@@ -33,6 +44,7 @@ struct GlobalOptions: ParsableArguments {
 
     func validate() throws {
         if quiet && verbose { throw ValidationError("--quiet and --verbose exclude each other") }
+        if json && format != nil { throw ValidationError("--json and --format exclude each other") }
     }
 
     /// Opens the archive and reports its findings on stderr.
@@ -47,7 +59,15 @@ struct GlobalOptions: ParsableArguments {
         do {
             archive = try Archive.open(self.archive?.path, creating: creating && known == nil)
         } catch {
-            guard let known, error.code == .noArchive || error.code == .notAnArchive else { throw error }
+            guard error.code == .noArchive || error.code == .notAnArchive else { throw error }
+            guard let known else {
+                // Someone who has never used an archive does not look for one.
+                guard error.code == .noArchive, KnownArchive.all.isEmpty else { throw error }
+                throw ArchiverError(
+                    .noArchive, error.message,
+                    remedy: "'archiver watch DIR' creates it and captures every change in a directory",
+                    path: error.path)
+            }
             throw absence("the archive \(place) is not there", known, "'--create' creates a new one")
         }
         if let known, !known.ids.contains(archive.id) {

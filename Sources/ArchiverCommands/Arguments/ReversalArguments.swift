@@ -13,8 +13,7 @@ struct ReversalArguments: ParsableArguments {
     @Option(help: ArgumentHelp("The number of operations to undo or redo.", valueName: "count"))
     var steps = 1
 
-    @Flag(name: [.customShort("n"), .long], help: "Show what would be done, and change nothing.")
-    var dryRun = false
+    @OptionGroup var change: ChangeOptions
 
     @OptionGroup var global: GlobalOptions
 
@@ -27,10 +26,10 @@ struct ReversalArguments: ParsableArguments {
         let context = try RootContext(global.openArchive(), directory)
         let (archive, root) = (context.archive, try context.oneRoot())
         let options = ReversalOptions(
-            steps: steps, isDryRun: dryRun, interruption: Interruptions.observed())
+            steps: steps, isDryRun: change.dryRun, interruption: Interruptions.observed())
         let progress = OperationProgress()
         let line = ProgressLine("restoring \(Escaping.text(root.path.bytes))", progress, console)
-        let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
+        let actions = RestoreActions(console, isKept: change.dryRun && console.isJSON, isDryRun: change.dryRun, line)
         let results: [OperationResult]
         do {
             defer { line.end() }
@@ -41,13 +40,13 @@ struct ReversalArguments: ParsableArguments {
                 }
         }
         if console.isJSON {
-            let json = ReversalJSON(root: root.path, steps: results, actions: dryRun ? actions.kept : nil)
+            let json = ReversalJSON(root: root.path, steps: results, actions: change.dryRun ? actions.kept : nil)
             try console.output.line(JSONText.of(json))
         } else {
             let word = try context.word(for: root.path)
             for result in results {
-                let text = RestoreSummary.text(result, reversal, isDryRun: dryRun, word)
-                try dryRun ? console.output.line(text) : console.summary(text)
+                let text = RestoreSummary.text(result, reversal, isDryRun: change.dryRun, word)
+                try change.dryRun ? console.output.line(text) : console.summary(text)
             }
         }
         for result in results {

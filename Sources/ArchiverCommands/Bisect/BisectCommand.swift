@@ -60,7 +60,7 @@ struct BisectCommand: ParsableCommand {
     func run() throws {
         // Before the first additional thread starts.
         let runner = BisectRunner(command.map(\.bytes), isJSON: global.json)
-        let history = try HistoryContext(global, place, isPaged: false)
+        let history = try HistoryContext(global, place, paths: path.map { [$0.bytes] } ?? [], isPaged: false)
         let query = BisectQuery(
             good: try good.map { try snapshot($0, "--good", history) },
             bad: try bad.map { try snapshot($0, "--bad", history) } ?? history.latest(),
@@ -83,14 +83,7 @@ struct BisectCommand: ParsableCommand {
     private func snapshot(_ argument: ByteArgument, _ option: String, _ history: HistoryContext) throws
         -> ListedSnapshot
     {
-        let snapshot = try history.context.snapshot(SnapshotPath(argument).withoutPath(option))
-        guard snapshot.root == history.root else {
-            throw Failure.usage(
-                "snapshot \(snapshot.id.short) belongs to \(Escaping.text(snapshot.rootPath)), not to "
-                    + Escaping.text(history.root.path.bytes),
-                remedy: "name the root with --root DIR")
-        }
-        return snapshot
+        try history.snapshot(SnapshotPath(argument).withoutPath(option))
     }
 
     /// Updates the index of which snapshots changed `path`.

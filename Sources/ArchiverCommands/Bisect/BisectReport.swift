@@ -18,7 +18,7 @@ struct BisectReport {
         guard console.isForPerson else {
             for suspect in result.suspects {
                 try console.output.line(
-                    TextTable.plain([suspect.id.short, suspect.time.rfc3339, result.lastGood.id.short]))
+                    TextTable.plain([suspect.id.short, LocalTime.plain(suspect.time), result.lastGood.id.short]))
             }
             return
         }

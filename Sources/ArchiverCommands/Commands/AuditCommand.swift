@@ -16,7 +16,7 @@ struct AuditCommand: ParsableCommand {
             Watchers also do this every hour and after the machine has slept.
 
             Examples:
-              archiver audit                    the root that contains the current directory
+              archiver audit                    # the root that you are in
               archiver audit ~/project --json
             """)
 
@@ -31,12 +31,17 @@ struct AuditCommand: ParsableCommand {
         let console = Console(global)
         let archive = try global.openArchive()
         var audits: [AuditJSON] = []
-        for directory in try directories.isEmpty ? here(archive) : directories.map(\.path) {
+        for directory in try directories.isEmpty ? here(archive) : named(archive) {
             let result = try archive.audit(directory)
             audits.append(AuditJSON(root: directory.resolved, result: result))
             if !console.isJSON { try console.summary(StatusText.audit(directory.resolved, result)) }
         }
         if console.isJSON { try console.output.line(JSONText.of(audits)) }
+    }
+
+    /// The roots that hold the named directories.
+    private func named(_ archive: Archive) throws -> [FilePath] {
+        try directories.map { try archive.root(holding: $0.path.resolved)?.path ?? $0.path }
     }
 
     private func here(_ archive: Archive) throws -> [FilePath] {

@@ -28,7 +28,7 @@ struct CaptureCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The directories to capture.", valueName: "dir"))
     var directories: [PathArgument]
 
-    @Option(help: "A name for the snapshots, as in 'archiver restore before-upgrade'.")
+    @Option(help: "The label of the snapshots, as in 'archiver restore before-upgrade'.")
     var label: ByteArgument?
 
     @OptionGroup(title: "Exclusions") var exclusions: ExclusionOptions
@@ -36,10 +36,11 @@ struct CaptureCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let options = CaptureOptions(
+        var options = CaptureOptions(
             label: try label.map { try CaptureCommand.text(ofLabel: $0) },
             exclusions: try exclusions.given(for: directories.map(\.path)),
             setsExclusions: exclusions.resetExclusions)
+        options.newRootExclusions = ExclusionOptions.ofNewRoots
         let archive = try global.openArchive(capturing: directories.map(\.path))
         var results = [CaptureJSON]()
         var failures = [Failure]()
@@ -49,6 +50,12 @@ struct CaptureCommand: ParsableCommand {
                 results.append(CaptureJSON(root: FilePath(bytes: result.latest.rootPath), result: result))
                 if !console.isJSON {
                     try console.summary(CaptureSummary.text(result, isForPerson: console.isForPerson))
+                }
+                if let snapshot = result.snapshot, snapshot.parent == nil, result.related == nil,
+                    console.error.isTerminal, !console.isJSON
+                {
+                    let name = ShellWord.text(result.latest.rootPath)
+                    console.remark("'archiver watch \(name)' captures every change from now on.")
                 }
                 if let related = result.related {
                     console.warn("archiver: " + RelatedRootText.text(related, FilePath(bytes: result.latest.rootPath)))

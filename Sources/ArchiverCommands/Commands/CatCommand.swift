@@ -16,30 +16,40 @@ struct CatCommand: ParsableCommand {
 
             Examples:
               archiver cat latest~3:notes/todo.txt
+              archiver cat @yesterday ch1.md ch2.md
               archiver cat latest~2 --state "Best Game Ever"
             """)
 
     @Argument(
         help: ArgumentHelp(
             "A snapshot (id, latest, latest~2, @10m, label) and the file in it; or a saved state.",
-            valueName: "selector:path"), completion: .selector)
+            valueName: "selector[:path]"), completion: .selector)
     var selector: ByteArgument
+
+    @Argument(help: ArgumentHelp("Files in the snapshot.", valueName: "path"))
+    var paths: [ByteArgument] = []
 
     @OptionGroup var states: StateOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        let context = try RootContext(global.openArchive(), place)
-        switch try context.selection(selector, states, isOfOneRoot: false) {
-        case .snapshot(_, path: nil):
+        let context = try RootContext(
+            global.openArchive(), place, paths: selector.pathAfterColon + paths.map(\.bytes))
+        switch try context.selection(selector, states) {
+        case .snapshot(_, path: nil) where paths.isEmpty:
             throw Failure.usage(
                 "\(Escaping.text(selector.bytes)) names a snapshot, not a file in it",
                 remedy: "add a colon and the file's path")
-        case .snapshot(let snapshot, let path?): try write(path, of: snapshot, context)
+        case .snapshot(let snapshot, let path):
+            let others = try paths.map { try context.paths(in: snapshot.root).path($0.bytes) }
+            for path in (path.map { [$0] } ?? []) + others { try write(path, of: snapshot, context) }
         case .state(let state):
-            let content = try context.archive.content(of: state)
-            try StateDetails.write(content, Output.standard)
+            guard paths.isEmpty else {
+                throw Failure.usage(
+                    "\(state.id.short) is a saved state, which has no paths", remedy: "leave out the paths")
+            }
+            try StateDetails.write(context.archive.content(of: state), Output.standard)
         }
     }
 

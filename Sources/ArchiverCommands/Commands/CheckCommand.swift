@@ -15,7 +15,7 @@ struct CheckCommand: ParsableCommand {
 
             Examples:
               archiver check
-              archiver check --data             slower: reads all data
+              archiver check --data             # slower: reads all data
             """)
 
     @Flag(help: "Read and verify every byte.")

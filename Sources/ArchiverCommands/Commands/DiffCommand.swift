@@ -13,26 +13,29 @@ struct DiffCommand: ParsableCommand {
         commandName: "diff",
         abstract: "Show the differences between two snapshots or two saved states.",
         discussion: """
-            Compares two snapshots, or a snapshot with the directory as it is now. A path after a colon limits the \
+            Compares two snapshots, or a snapshot with the directory as it is now; without arguments, the latest one. \
+            A path after a colon limits the \
             comparison; it is relative to the current directory, and :/PATH to the root's top. Lines begin with + \
-            (added), ~ (modified, and how) or - (removed). Directories that differ only in their time are shown only \
-            with -v. With --text the output is a patch for patch -p1.
+            (added), ~ (modified, and how), - (removed) or > (renamed). Directories that differ only in their time are shown \
+            only with -v. With --patch the output is a patch for git apply or patch -p1; a terminal marks the changed words.
 
             For two saved states, the differing fields are shown: + items.3: {…}; ~ score: 9001 → 9002. List \
             positions are those in the later state; those of removed items are in the earlier one. A single state is \
             compared with the latest of its title, and the latest with the one before it.
 
             Examples:
-              archiver diff latest~5            changes since five snapshots ago
+              archiver diff                     # changes since the latest snapshot
+              archiver diff @1d -p              # changes of the last day, line by line
               archiver diff latest:a.txt latest:b.txt
               archiver diff @1h --state "Best Game Ever"
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"),
+            "A snapshot (id, latest, latest~2, @10m, label), or a path in it (default: latest).",
+            valueName: "selector[:path]"),
         completion: .selector)
-    var left: ByteArgument
+    var left: ByteArgument?
 
     @Argument(
         help: ArgumentHelp(
@@ -40,10 +43,13 @@ struct DiffCommand: ParsableCommand {
         completion: .selector)
     var right: ByteArgument?
 
-    @Flag(help: "Show the lines that differ.")
-    var text = false
+    @Flag(name: [.customShort("p"), .customLong("patch")], help: "Show the changes as a patch.")
+    var patch = false
 
-    @Flag(help: "Show only how much differs.")
+    @Flag(help: "Show the changed words of text files: [-removed-]{+added+}.")
+    var wordDiff = false
+
+    @Flag(help: "Count the lines that were added and removed.")
     var stat = false
 
     @OptionGroup var states: StateOptions
@@ -51,14 +57,20 @@ struct DiffCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if text && stat { throw ValidationError("--text and --stat exclude each other") }
-        if text && global.json { throw ValidationError("--text and --json exclude each other") }
+        if [patch, wordDiff, stat].count(where: \.self) > 1 {
+            throw ValidationError("--patch, --word-diff and --stat exclude each other")
+        }
+        if (patch || wordDiff) && global.json {
+            throw ValidationError("--patch and --word-diff exclude --json")
+        }
     }
 
     func run() throws {
         let console = Console(global)
         Pager.start(console, global)
-        let context = try RootContext(global.openArchive(), place)
+        let left = left ?? ByteArgument(argument: "latest")
+        let context = try RootContext(
+            global.openArchive(), place, paths: left.pathAfterColon + (right?.pathAfterColon ?? []))
         switch try context.selection(left, states) {
         case .snapshot(let snapshot, let path): try compare(snapshot, at: path, context, console)
         case .state(let state): try compare(state, context, console)
@@ -80,6 +92,7 @@ struct DiffCommand: ParsableCommand {
             _ = try context.requiredEntry(at: rightPath, in: rightSnapshot)
         }
         var report = try report(console, archive, right: rightSide == nil ? .directory(directory) : .archive(archive))
+        var renames = Renames(archive, left: leftSnapshot, right: rightSide?.snapshot)
         var isEmpty = true
         let compare: ((Difference) -> Bool) throws -> Void = { body in
             guard let rightSnapshot = rightSide?.snapshot else {
@@ -92,10 +105,11 @@ struct DiffCommand: ParsableCommand {
         }
         try visiting(compare) { difference in
             isEmpty = false
-            if isShown(difference) { try report.add(difference) }
+            if isShown(difference) { try renames.add(difference, to: &report) }
         }
         // A path that neither side has is a typing error, not an empty comparison.
         if isEmpty && !path.isRoot { _ = try context.requiredEntry(at: path, in: leftSnapshot) }
+        try renames.finish(&report)
         try report.finish()
     }
 
@@ -113,8 +127,9 @@ struct DiffCommand: ParsableCommand {
     }
 
     private func compare(_ left: ListedState, _ context: RootContext, _ console: Console) throws {
-        if text {
-            throw Failure.usage("--text compares files, not saved states", remedy: "leave out --text")
+        if patch || wordDiff {
+            throw Failure.usage(
+                "--patch and --word-diff compare files, not saved states", remedy: "leave out the option")
         }
         let sides = try sides(left, context)
         if sides == nil {
@@ -163,8 +178,10 @@ struct DiffCommand: ParsableCommand {
     }
 
     private func report(_ console: Console, _ archive: Archive, right: FileContents) throws -> any DifferenceReport {
-        if stat { return StatisticsReport(console) }
-        if text { return TextReport(console: console, left: .archive(archive), right: right) }
+        if stat { return StatisticsReport(console, archive, right: right) }
+        if patch || wordDiff {
+            return TextReport(console: console, left: .archive(archive), right: right, showsWords: wordDiff)
+        }
         return console.isJSON ? try JSONDifferenceReport(console) : NameReport(console: console)
     }
 }

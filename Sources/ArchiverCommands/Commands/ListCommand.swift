@@ -12,8 +12,8 @@ struct ListCommand: ParsableCommand {
         abstract: "List snapshots or saved states.",
         discussion: """
             Lists the snapshots of the root that contains the current directory, or of all roots, newest last. \
-            Changes since the previous snapshot are shown as +added ~modified -removed; “stored” is the space that \
-            the snapshot added to the archive. A terminal shows the newest 1000, unless --limit is given.
+            Changes since the previous snapshot are shown as +added ~modified -removed, with the first path; “stored” \
+            is the space that the snapshot added to the archive. A terminal shows the newest 1000, unless --limit is given.
 
             In a pipe each snapshot is one line, with tabs between the columns: id, time, root, added, modified, \
             removed, bytes, stored bytes, cause, label. A line that begins with “# gap” is a gap, in which changes \
@@ -23,30 +23,22 @@ struct ListCommand: ParsableCommand {
             root or title, label, reason.
 
             Examples:
-              archiver list --since @2h         snapshots of the last two hours
-              archiver list --states --limit 10 the latest ten saved states
+              archiver list --since 2h          # snapshots of the last two hours
+              archiver list --states -n 10      # the latest ten saved states
             """)
 
-    @Option(help: ArgumentHelp("Show at most this many, the newest.", valueName: "count"))
-    var limit: Int?
+    @Argument(
+        help: ArgumentHelp("The root (default: the one that contains the current directory, or all).", valueName: "dir")
+    )
+    var directory: PathArgument?
 
-    @Option(
-        help: ArgumentHelp(
-            "Show only what is from this time or later: 10m, 14:05, 2026-11-21, \"2026-11-21 14:05\".",
-            valueName: "time"))
-    var since: String?
+    @OptionGroup var window: WindowOptions
 
-    @Option(help: ArgumentHelp("Show only what is up to this time.", valueName: "time"))
-    var until: String?
-
-    @Option(help: "Show only those with this label.")
+    @Option(help: "The label of the snapshots, as in 'archiver restore before-upgrade'.")
     var label: String?
 
     @Flag(help: "List the newest first.")
     var reverse = false
-
-    @Flag(help: "List the snapshots of all roots.")
-    var all = false
 
     @Flag(name: .customLong("states"), help: "List the saved states of programs instead of snapshots.")
     var listsStates = false
@@ -57,20 +49,22 @@ struct ListCommand: ParsableCommand {
     var listsForgotten = false
 
     @OptionGroup var states: StateOptions
-    @OptionGroup var place: RootOptions
+    @OptionGroup var scope: ScopeOptions
     @OptionGroup var global: GlobalOptions
 
     /// The maximum number of rows of a table without `--limit`; programs get all rows.
     private static let tableLimit = 1000
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
-        if all && place.root != nil { throw ValidationError("--all and --root exclude each other") }
-        if (listsStates || states.title != nil) && (all || place.root != nil) {
-            throw ValidationError("saved states do not belong to a root: leave out --all and --root")
+        let namesRoot = scope.all || scope.place.root != nil || directory != nil
+        if directory != nil, scope.all || scope.place.root != nil {
+            throw ValidationError("a directory, --root and --all exclude each other")
+        }
+        if (listsStates || states.title != nil) && namesRoot {
+            throw ValidationError("saved states do not belong to a root: leave out the directory, --all and --root")
         }
         if listsForgotten
-            && (listsStates || states.title != nil || since != nil || until != nil || label != nil || reverse)
+            && (listsStates || states.title != nil || window.period.isGiven || label != nil || reverse)
         {
             throw ValidationError("--forgotten can be combined only with --limit")
         }
@@ -78,13 +72,14 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        Pager.start(console, global)
+        Pager.start(console, global, atEnd: !reverse && !listsForgotten)
         if listsForgotten { return try listForgotten(console) }
-        if listsStates || states.title != nil { return try listStates(console) }
-        let context = try RootContext(global.openArchive(), place, ofAllRoots: all)
+        let period = try window.period.period()
+        if listsStates || states.title != nil { return try listStates(period, console) }
+        let context = try context()
         let query = SnapshotQuery(
-            root: context.root, label: label, since: try since.map { try ListCommand.time($0, isStart: true) },
-            until: try until.map { try ListCommand.time($0, isStart: false) }, newestFirst: true, limit: limit)
+            root: context.root, label: label, since: period.since, until: period.until, newestFirst: true,
+            limit: window.limit)
         let isEmpty =
             try console.isForPerson
             ? showTable(query, context, console) : writeRows(query, context.archive, console)
@@ -93,13 +88,32 @@ struct ListCommand: ParsableCommand {
         if isEmpty && !console.isJSON { console.remark(emptiness(context)) }
     }
 
+    /// The root to list.
+    ///
+    /// - Throws: `Failure` if the argument is not a root, but perhaps a path in one.
+    private func context() throws -> RootContext {
+        let archive = try global.openArchive()
+        guard let directory else { return try RootContext(archive, scope.place, ofAllRoots: scope.all) }
+        let path = directory.path.resolved
+        if try archive.roots().contains(where: { $0.path == path }) {
+            return try RootContext(archive, directory, onHost: scope.place.host)
+        }
+        let word = ShellWord.text(directory.path.bytes)
+        if let root = try archive.root(holding: path) {
+            throw Failure.usage(
+                "\(Escaping.text(directory.path.bytes)) is in the root \(Escaping.text(root.path.bytes))",
+                remedy: "'archiver log \(word)' lists its versions")
+        }
+        return try RootContext(archive, directory, onHost: scope.place.host)
+    }
+
     /// Shows the newest snapshots in a table.
     ///
     /// - Returns: whether there are none.
     private func showTable(_ query: SnapshotQuery, _ context: RootContext, _ console: Console) throws -> Bool {
         let archive = context.archive
         var query = query
-        query.limit = limit ?? ListCommand.tableLimit
+        query.limit = window.limit ?? ListCommand.tableLimit
         let (snapshots, gaps) = try newest(query, archive)
         if snapshots.isEmpty { return true }
         context.reportWhich("snapshots", console)
@@ -107,7 +121,8 @@ struct ListCommand: ParsableCommand {
         let outOfOrder = try archive.snapshotsOutOfOrder(of: context.root)
         let table = SnapshotList.table(
             snapshots, gaps, console.style, pinned: pinned, notes: try archive.notesBySnapshot(of: context.root),
-            outOfOrder: outOfOrder, isNewestFirst: reverse, width: console.output.columns)
+            outOfOrder: outOfOrder, words: try SnapshotWords(archive, of: context.root), isNewestFirst: reverse,
+            width: console.columns)
         for line in table { try console.output.line(line) }
         if !outOfOrder.isEmpty {
             try console.output.flush()
@@ -120,7 +135,9 @@ struct ListCommand: ParsableCommand {
 
     /// Reports how many rows a table of `shown` rows leaves out because of `tableLimit`.
     private func remarkOlder(than shown: Int, _ console: Console, count: () throws -> Int) throws {
-        guard limit == nil, shown == ListCommand.tableLimit, case let count = try count(), count > shown else { return }
+        guard window.limit == nil, shown == ListCommand.tableLimit, case let count = try count(), count > shown else {
+            return
+        }
         try console.output.flush()
         console.remark(
             "\(count - shown) older ones are not shown: see --since and --until, or --limit \(count) for all")
@@ -135,7 +152,7 @@ struct ListCommand: ParsableCommand {
         var writer = SnapshotRows(
             console, pinned: pinned, notes: notes, outOfOrder: try archive.snapshotsOutOfOrder(of: query.root),
             isNewestFirst: reverse)
-        if limit != nil {
+        if window.limit != nil {
             let (snapshots, gaps) = try newest(query, archive)
             for snapshot in snapshots { try writer.append(snapshot, gaps.before(snapshot)) }
         } else {
@@ -161,46 +178,28 @@ struct ListCommand: ParsableCommand {
 
     private func listForgotten(_ console: Console) throws {
         let forgotten = try global.openArchive()
-            .forgotten(limit: limit ?? (console.isForPerson ? ListCommand.tableLimit : nil))
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for one in forgotten { try writer.append(ForgottenJSON(one)) }
-            return try writer.finish()
-        }
-        if forgotten.isEmpty { return console.remark("Nothing is forgotten.") }
-        for line in ForgottenList.lines(forgotten, console) { try console.output.line(line) }
+            .forgotten(limit: window.limit ?? (console.isForPerson ? ListCommand.tableLimit : nil))
+        try ForgottenList.listing.write(forgotten, console)
     }
 
-    private func listStates(_ console: Console) throws {
+    private func listStates(_ period: Period, _ console: Console) throws {
         let archive = try global.openArchive()
         let query = StateQuery(
-            title: states.title, label: label, since: try since.map { try ListCommand.time($0, isStart: true) },
-            until: try until.map { try ListCommand.time($0, isStart: false) }, newestFirst: true,
-            limit: limit ?? (console.isForPerson ? ListCommand.tableLimit : nil))
+            title: states.title, label: label, since: period.since, until: period.until, newestFirst: true,
+            limit: window.limit ?? (console.isForPerson ? ListCommand.tableLimit : nil))
         let found = try archive.states(query)
         let listed = reverse ? found : found.reversed()
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for state in listed { try writer.append(SavedStateJSON(state)) }
-            return try writer.finish()
-        }
-        if listed.isEmpty { return console.remark(emptinessOfStates) }
-        for line in StateList.lines(listed, console) { try console.output.line(line) }
+        try StateList.listing(emptiness: emptinessOfStates).write(listed, console)
         if console.isForPerson { try remarkOlder(than: listed.count, console) { try archive.stateCount(query) } }
     }
 
-    /// Parses a time as in selectors, with or without the `@`.
-    static func time(_ text: String, isStart: Bool) throws -> Timestamp {
-        try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text, isStart: isStart)
-    }
-
     private var emptinessOfStates: String {
-        let isFiltered = states.title != nil || since != nil || until != nil || label != nil
+        let isFiltered = states.title != nil || window.period.isGiven || label != nil
         return isFiltered ? "No saved state matches." : "The archive holds no saved states yet; programs create them."
     }
 
     private func emptiness(_ context: RootContext) -> String {
-        if since == nil && until == nil && label == nil {
+        if !window.period.isGiven && label == nil {
             return "The archive holds no snapshots yet; 'archiver watch DIR' makes them."
         }
         guard let root = context.root else { return "No snapshot matches." }

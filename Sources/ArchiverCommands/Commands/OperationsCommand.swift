@@ -1,5 +1,6 @@
 // `archiver operations`: lists restores, undos, redos and runs, and which of them can be undone or redone.
 
+internal import ArchiveFormat
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
@@ -27,9 +28,10 @@ struct OperationsCommand: ParsableCommand {
     @Flag(help: "List the newest first.")
     var reverse = false
 
-    @Flag(help: "List the operations of all roots.")
+    @Flag(help: "Include all roots.")
     var all = false
 
+    @OptionGroup var window: WindowOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -39,15 +41,16 @@ struct OperationsCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         Pager.start(console, global)
-        let context = try RootContext(global.openArchive(), directory, ofAllRoots: all)
-        let found = try context.archive.operations(of: context.root)
+        let context = try RootContext(global.openArchive(), directory, paths: [], ofAllRoots: all)
+        let period = try window.period.period()
+        let found = window.last(
+            try context.archive.operations(of: context.root).filter { period.contains($0.record.time) })
         let operations = reverse ? found.reversed() : found
-        if console.isJSON { return try console.output.line(JSONText.of(operations.map(OperationJSON.init))) }
-        if operations.isEmpty {
-            let place = context.root.map { " in " + Escaping.text($0.path.bytes) } ?? ""
-            return console.remark("Nothing has been restored\(place) yet.")
-        }
-        context.reportWhich("operations", console)
-        for line in OperationList.lines(operations, console) { try console.output.line(line) }
+        let place = context.root.map { " in " + Escaping.text($0.path.bytes) } ?? ""
+        if !operations.isEmpty { context.reportWhich("operations", console) }
+        try OperationList.listing(
+            showsRoot: Set(operations.map(\.record.rootPath)).count > 1,
+            emptiness: window.isGiven ? "No operation matches." : "Nothing has been restored\(place) yet."
+        ).write(operations, console)
     }
 }

@@ -28,10 +28,9 @@ struct PruneCommand: ParsableCommand {
               archiver prune
             """)
 
-    @Flag(name: [.customShort("n"), .long], help: "Show what would be reclaimed, and change nothing.")
-    var dryRun = false
+    @OptionGroup var change: ChangeOptions
 
-    @Flag(help: "Also reclaim what was forgotten in the last 7 days.")
+    @Flag(help: "Do at once what otherwise waits.")
     var now = false
 
     @OptionGroup var global: GlobalOptions
@@ -43,7 +42,7 @@ struct PruneCommand: ParsableCommand {
         let progress = OperationProgress()
         let line = ProgressLine("pruning \(Escaping.text(archive.directory.bytes))", progress, console)
         var options = MaintenanceOptions()
-        options.isDryRun = dryRun
+        options.isDryRun = change.dryRun
         if now { options.grace = .zero }
         let result: MaintenanceResult
         do {
@@ -51,15 +50,15 @@ struct PruneCommand: ParsableCommand {
             result = try archive.maintain(options, isCancelled: isInterrupted, progress: progress)
         }
         if console.isJSON {
-            try console.output.line(JSONText.of(MaintenanceJSON(result, isDryRun: dryRun)))
+            try console.output.line(JSONText.of(MaintenanceJSON(result, isDryRun: change.dryRun)))
         } else {
-            try console.summary(MaintenanceText.text(result, isDryRun: dryRun))
-            if let text = MaintenanceText.waiting(result, isDryRun: dryRun) { try console.summary(text) }
+            try console.summary(MaintenanceText.text(result, isDryRun: change.dryRun))
+            if let text = MaintenanceText.waiting(result, isDryRun: change.dryRun) { try console.summary(text) }
         }
         let damaged = result.pruned?.damaged ?? []
         console.warn(damaged, count: damaged.count, limit: 10) { Escaping.text($0) }
         if !damaged.isEmpty { throw ExitStatus.damaged }
-        if result.isShort { console.warn("archiver: \(MaintenanceText.shortage(result, isDryRun: dryRun))") }
+        if result.isShort { console.warn("archiver: \(MaintenanceText.shortage(result, isDryRun: change.dryRun))") }
         if result.isShort || result.pruned?.withoutRoom ?? 0 > 0 { throw ExitStatus.incomplete }
     }
 }

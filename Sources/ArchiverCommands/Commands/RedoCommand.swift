@@ -13,7 +13,7 @@ struct RedoCommand: ParsableCommand {
             earlier undos can no longer be redone. With nothing to redo, the exit code is 1.
 
             Examples:
-              archiver redo -n                  show what it would do
+              archiver redo --dry-run           # show what it would do
               archiver redo ~/project --steps 2
             """)
 

@@ -24,7 +24,7 @@ struct RestoreCommand: ParsableCommand {
             as JSON to the file that --target names.
 
             Examples:
-              archiver restore @10m             the state ten minutes ago
+              archiver restore @10m             # the state ten minutes ago
               archiver restore latest~3 ch1.md notes
               archiver restore latest --state "Best Game Ever" --target game.json
             """)
@@ -41,8 +41,7 @@ struct RestoreCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Restore into this directory (a saved state: to this file).", valueName: "path"))
     var target: PathArgument?
 
-    @Flag(name: [.customShort("n"), .long], help: "Show what would be done, and change nothing.")
-    var dryRun = false
+    @OptionGroup var change: ChangeOptions
 
     @OptionGroup var states: StateOptions
     @OptionGroup var place: RootOptions
@@ -50,7 +49,8 @@ struct RestoreCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let context = try RootContext(global.openArchive(), place)
+        let context = try RootContext(
+            global.openArchive(), place, paths: selector.pathAfterColon + paths.map(\.bytes))
         switch try context.selection(selector, states) {
         case .snapshot(let snapshot, let path):
             let others = try paths.map { try context.paths(in: snapshot.root).path($0.bytes) }
@@ -71,11 +71,11 @@ struct RestoreCommand: ParsableCommand {
                 "\(state.id.short) is a saved state of '\(state.title)', which cannot be restored into a directory",
                 remedy: "write it as JSON with --target FILE, or print it with 'archiver cat \(state.id.short)'")
         }
-        let export = try archive.export(state, to: target.path, isDryRun: dryRun)
+        let export = try archive.export(state, to: target.path, isDryRun: change.dryRun)
         try console.output.line(
             console.isJSON
-                ? JSONText.of(StateExportJSON(state: state, export: export, isDryRun: dryRun))
-                : StateDetails.summary(state, export, isDryRun: dryRun))
+                ? JSONText.of(StateExportJSON(state: state, export: export, isDryRun: change.dryRun))
+                : StateDetails.summary(state, export, isDryRun: change.dryRun))
     }
 
     /// Whether `--target` names a new file, as in cp(1): one file is restored, and the target does not exist.
@@ -100,10 +100,10 @@ struct RestoreCommand: ParsableCommand {
         let options = RestoreOptions(
             path: paths[0], target: target?.path, targetIsFile: try targetIsFile(paths[0], in: snapshot, context),
             root: target == nil ? try context.place(of: snapshot) : nil,
-            isDryRun: dryRun, interruption: Interruptions.observed())
+            isDryRun: change.dryRun, interruption: Interruptions.observed())
         let progress = OperationProgress()
         let line = ProgressLine("restoring \(Escaping.text(snapshot.rootPath))", progress, console)
-        let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
+        let actions = RestoreActions(console, isKept: change.dryRun && console.isJSON, isDryRun: change.dryRun, line)
         let result: RestoreResult
         do {
             defer { line.end() }
@@ -118,12 +118,12 @@ struct RestoreCommand: ParsableCommand {
             throw try context.explained(error, options.path, snapshot)
         }
         if console.isJSON {
-            let json = RestoreJSON(id: snapshot.id, result: result, actions: dryRun ? actions.kept : nil)
+            let json = RestoreJSON(id: snapshot.id, result: result, actions: change.dryRun ? actions.kept : nil)
             try console.output.line(JSONText.of(json))
         } else {
             let word = try context.word(for: result.destination)
             let text = RestoreSummary.text(snapshot, paths, options, result, word)
-            try dryRun ? console.output.line(text) : console.summary(text)
+            try change.dryRun ? console.output.line(text) : console.summary(text)
         }
         console.warn(result)
         if let status = ExitStatus(result) { throw status }

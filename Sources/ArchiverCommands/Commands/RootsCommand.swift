@@ -35,11 +35,7 @@ struct RootsListCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let roots = try global.openArchive().rootSummaries()
-        if console.isJSON { return try console.output.line(JSONText.of(roots.map(RootSummaryJSON.init))) }
-        if roots.isEmpty {
-            return console.remark("The archive holds no snapshots yet; 'archiver watch DIR' makes them.")
-        }
-        for line in RootList.lines(roots, console) { try console.output.line(line) }
+        try RootList.listing.write(roots, console)
     }
 }
 
@@ -63,7 +59,8 @@ struct RootsMoveCommand: ParsableCommand {
     var new: PathArgument
 
     @Option(
-        help: ArgumentHelp("The root's old machine: its name or the beginning of its id.", valueName: "name"))
+        help: ArgumentHelp(
+            "The root's machine: its name or the beginning of its id (default: this one).", valueName: "name"))
     var host: String?
 
     @Flag(help: "The snapshots of the old path come first.")
@@ -122,7 +119,8 @@ struct RootsForgetCommand: ParsableCommand {
     var directory: PathArgument
 
     @Option(
-        help: ArgumentHelp("The root's machine: its name or the beginning of its id.", valueName: "name"))
+        help: ArgumentHelp(
+            "The root's machine: its name or the beginning of its id (default: this one).", valueName: "name"))
     var host: String?
 
     @Flag(help: "Forget all its snapshots, too.")

@@ -17,14 +17,14 @@ struct RootsSetCommand: ParsableCommand {
             Examples:
               archiver roots set ~/thesis --settle 5s --max-delay 1m
               archiver roots set ~/thesis --exclude '*.aux' --exclude build/
-              archiver roots set ~/thesis --usual --reset-exclusions
+              archiver roots set ~/thesis --reset --reset-exclusions
             """)
 
     @Argument(help: ArgumentHelp("The directory, as 'archiver roots' shows it.", valueName: "dir"))
     var directory: PathArgument
 
-    @Flag(help: "Return to the default settings, except for options given here.")
-    var usual = false
+    @Flag(help: "Return to the default, except for options given here.")
+    var reset = false
 
     @OptionGroup(title: "Timing") var gathering: WatchSettingsOptions
     @OptionGroup(title: "Exclusions") var exclusions: ExclusionOptions
@@ -32,7 +32,7 @@ struct RootsSetCommand: ParsableCommand {
 
     func run() throws {
         let rules = try exclusions.given(for: [directory.path])
-        let isGathering = usual || gathering.settings != WatchSettings()
+        let isGathering = reset || gathering.settings != WatchSettings()
         guard isGathering || rules != nil else {
             throw Failure.usage("no setting is given", remedy: "see 'archiver roots set --help'")
         }
@@ -41,7 +41,7 @@ struct RootsSetCommand: ParsableCommand {
         let root = try RootContext.root(at: directory.path.resolved, in: archive)
         let name = Escaping.text(root.path.bytes)
         if isGathering {
-            let settings = try archive.setWatchSettings(gathering.settings, ofRoot: root.path, isReset: usual)
+            let settings = try archive.setWatchSettings(gathering.settings, ofRoot: root.path, isReset: reset)
             console.remark("\(name): \(WatchSettingsText.text(settings) ?? "default timing")")
         }
         let isTakenUp = try archive.reconfigureWatcher(ofRoot: root.path, exclusions: rules)

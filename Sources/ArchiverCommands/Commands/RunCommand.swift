@@ -34,11 +34,11 @@ struct RunCommand: ParsableCommand {
     var maxRemoved: Int?
 
     @Option(help: ArgumentHelp("The name that 'archiver operations' shows for the run.", valueName: "text"))
-    var label: String?
+    var name: String?
 
     @Option(
         help: ArgumentHelp(
-            "The directory that the command changes (default: the root that contains the current directory).",
+            "The root to use (default: the one that holds the paths, or the current directory).",
             valueName: "dir"))
     var root: PathArgument?
 
@@ -77,7 +77,7 @@ struct RunCommand: ParsableCommand {
         let run: CommandRun
         do {
             defer { line.end() }
-            run = try archive.beginRun(on: directory, name: label, progress: progress)
+            run = try archive.beginRun(on: directory, name: name, progress: progress)
         }
         let status = try runCommand(phase, console)
         let result = try run.end()

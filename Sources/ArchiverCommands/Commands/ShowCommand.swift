@@ -19,8 +19,8 @@ struct ShowCommand: ParsableCommand {
             latest~2 and the like mean states with that title. Saved states are shown as JSON.
 
             Examples:
-              archiver show latest              its time, cause and changes
-              archiver show latest:notes        the directory's contents, like ls -l
+              archiver show latest              # its time, cause and changes
+              archiver show latest:notes        # the directory's contents, like ls -l
             """)
 
     @Argument(
@@ -46,8 +46,8 @@ struct ShowCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         Pager.start(console, global)
-        let context = try RootContext(global.openArchive(), place)
-        switch try context.selection(selector, states, isOfOneRoot: false) {
+        let context = try RootContext(global.openArchive(), place, paths: selector.pathAfterColon)
+        switch try context.selection(selector, states) {
         case .snapshot(let snapshot, let path): try show(snapshot, path, context, console)
         case .state(let state): try show(state, context.archive, console)
         }

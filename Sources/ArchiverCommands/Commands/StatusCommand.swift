@@ -2,6 +2,8 @@
 
 internal import ArchiverKit
 internal import ArgumentParser
+internal import FileIO
+internal import SystemPackage
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,7 +14,7 @@ struct StatusCommand: ParsableCommand {
             For each root it shows how and since when it is watched, what could not be captured, and when changes \
             may have been missed or seen late. Large files that change all the time are captured less often: those \
             that wait are named, and 'archiver sync' captures them. If there are more than three roots, each gets one \
-            line; -v, or naming a root, shows more.
+            line; -v, or naming a root, shows more. With -q, each root is one line, and nothing else is shown but findings.
 
             The exit code is 0 if there is no problem, 2 if the archive is damaged, and 1 otherwise. Each line that \
             begins with “!” names a problem and its remedy.
@@ -36,14 +38,28 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let archive = try global.openArchive(reportsFindings: false)
-        let status = try archive.status(of: directory?.path, patience: patience.duration)
+        let root = try directory.map { try archive.root(holding: $0.path.resolved)?.path ?? $0.path }
+        let status = try archive.status(of: root, patience: patience.duration)
         if console.isJSON {
             try console.output.line(JSONText.of(ArchiveStatusJSON(status)))
         } else {
-            let isBrief = status.roots.count > StatusCommand.mostInDetail && !console.isVerbose
-            for line in StatusText.lines(status, console.style, isBrief: isBrief) { try console.output.line(line) }
+            let isBrief = console.isQuiet || status.roots.count > StatusCommand.mostInDetail && !console.isVerbose
+            let lines = StatusText.lines(
+                status, console.style, snapshots: try archive.snapshotCount(), isBrief: isBrief,
+                isQuiet: console.isQuiet)
+            for line in lines { try console.output.line(line) }
+            if root == nil { try remarkElsewhere(archive, console) }
         }
         if !status.damage.isEmpty { throw ExitStatus.damaged }
         if !status.isWell { throw ExitStatus.failed }
+    }
+
+    /// Says that the current directory is in no root, if it does not hold one either.
+    private func remarkElsewhere(_ archive: Archive, _ console: Console) throws {
+        guard let present = FilePath.currentDirectory, try archive.root(holding: present) == nil,
+            case let roots = try archive.roots().filter(\.isHere), !roots.isEmpty,
+            !roots.contains(where: { $0.path.starts(with: present) })
+        else { return }
+        console.remark("The current directory is in none of these roots: 'archiver watch .' captures it.")
     }
 }

@@ -16,7 +16,7 @@ struct SyncCommand: ParsableCommand {
             running watcher this takes milliseconds; without one, it captures the directory itself.
 
             Examples:
-              archiver sync                     the root that contains the current directory
+              archiver sync                     # the root that you are in
               before=$(archiver sync ~/project)
             """)
 
@@ -29,7 +29,9 @@ struct SyncCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let archive = try global.openArchive(creating: directory != nil)
-        let root = try directory?.path ?? SyncCommand.here(archive)
+        let root =
+            try directory.map { try archive.root(holding: $0.path.resolved)?.path ?? $0.path }
+            ?? SyncCommand.here(archive)
         let progress = OperationProgress()
         let line = ProgressLine("capturing \(Escaping.text(root.bytes))", progress, console)
         let snapshot: ListedSnapshot

@@ -15,7 +15,7 @@ struct UndoCommand: ParsableCommand {
             what can be undone. With nothing to undo, the exit code is 1.
 
             Examples:
-              archiver undo -n                  show what it would do
+              archiver undo --dry-run           # show what it would do
               archiver undo ~/project --steps 2
             """)
 

@@ -1,5 +1,7 @@
 // `archiver watch`: watches directories and captures every change.
 
+internal import ArchiveFormat
+internal import ArchiveStorage
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
@@ -16,7 +18,7 @@ struct WatchCommand: LastingCommand {
             closing the terminal end it after a last capture; a second Ctrl-C or SIGTERM ends it immediately. Each \
             snapshot is printed when it is safe on disk. If the output is not read, lines are dropped and counted; \
             the watcher never waits for a reader. It never writes to a watched directory. It creates the archive on \
-            first use.
+            first use. With --wait, it waits for directories that do not exist yet.
 
             Files that match the patterns of an .archiverignore file (same syntax as .gitignore) are neither read \
             nor watched, and a restore leaves them alone unless you name one. Exclusion and timing options are \
@@ -26,7 +28,7 @@ struct WatchCommand: LastingCommand {
 
             Examples:
               archiver watch ~/project --exclude '*.o' --exclude build/
-              archiver watch /etc /srv --json   one event per line, for programs
+              archiver watch /etc /srv --json   # one event per line, for programs
             """)
 
     @Argument(help: ArgumentHelp("The directories to watch.", valueName: "dir"))
@@ -37,7 +39,7 @@ struct WatchCommand: LastingCommand {
             "How to detect changes; poll scans at intervals.", valueName: "backend"))
     var backend = WatchBackend.auto
 
-    @Flag(help: "Wait for directories that do not exist yet.")
+    @Flag(help: "Wait without a limit instead of failing.")
     var wait = false
 
     @Flag(help: "Do not thin out or prune the archive while watching.")
@@ -60,6 +62,7 @@ struct WatchCommand: LastingCommand {
         var settings = WatchService.Options(
             gathering.settings, backend: backend, exclusions: try exclusions.given(for: directories),
             waitsForRoots: wait, maintenance: noPrune ? nil : .unattended)
+        settings.newRootExclusions = ExclusionOptions.ofNewRoots
         settings.timeScale = timeScale
         // Signals must work from the start, also while the archive is being opened or a lock is waited for.
         let ending = WatchEnding()
@@ -82,7 +85,8 @@ struct WatchCommand: LastingCommand {
         let progress = ProgressLine("capturing \(names)", service.progress, console)
         let report = WatchReport(
             console, roots: Set(directories.map(\.resolved)).count, progress,
-            status: { WatchCommand.status(directories, place) })
+            status: { WatchCommand.status(directories, place) },
+            words: { WatchCommand.words($0, archive) })
         let subscription = service.events.subscribe(report.add)
         ending.begin(service, report)
         defer { report.end() }
@@ -90,6 +94,15 @@ struct WatchCommand: LastingCommand {
         subscription.cancel()
         let failures = service.failures.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
         if let first = failures.first { throw Failure(first.value) }
+    }
+
+    /// What a snapshot changed, and the operation that it belongs to.
+    private static func words(_ snapshot: ListedSnapshot, _ archive: Archive) -> String {
+        // An operation is looked up only if there is one.
+        guard snapshot.cause != .watch, let words = try? SnapshotWords(archive, of: snapshot.root) else {
+            return SnapshotWords.changes(of: snapshot, archive) ?? ""
+        }
+        return words.text(snapshot)
     }
 
     /// The output of `archiver status` for each directory, for the log.

@@ -14,6 +14,10 @@ struct Console: Sendable {
     let isVerbose: Bool
     /// The style of text on stdout.
     let style: Style
+    /// Whether a person reads stdout, not a program.
+    let isForPerson: Bool
+    /// The width of tables; nil for no limit.
+    let columns: Int?
 
     init(_ options: GlobalOptions) {
         isJSON = options.json
@@ -22,10 +26,13 @@ struct Console: Sendable {
         style = Style(
             isOn: output.isTerminal && !options.noColor && Console.environment("NO_COLOR") == nil
                 && Console.environment("TERM") != "dumb")
+        switch options.format {
+        case .table: isForPerson = !isJSON
+        case .lines: isForPerson = false
+        case nil: isForPerson = output.isTerminal && !isJSON
+        }
+        columns = output.columns ?? Console.environment("COLUMNS").flatMap { Int($0) } ?? error.columns
     }
-
-    /// Whether a person reads stdout, not a program.
-    var isForPerson: Bool { output.isTerminal && !isJSON }
 
     /// Prints the result of a command that changes something, unless `--quiet` is given.
     func summary(_ text: @autoclosure () throws -> String) throws {

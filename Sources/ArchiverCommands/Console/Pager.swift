@@ -11,8 +11,13 @@ enum Pager {
     /// Starts the pager and redirects standard output to it, if a person reads the output.
     ///
     /// Call it before anything is written and before the first additional thread starts.
-    static func start(_ console: Console, _ options: GlobalOptions) {
-        guard console.isForPerson, !options.noPager, isatty(STDIN_FILENO) == 1, let command else { return }
+    ///
+    /// - Parameter atEnd: whether the end of the output is shown first, because the newest is there.
+    static func start(_ console: Console, _ options: GlobalOptions, atEnd: Bool = false) {
+        guard console.isForPerson, console.output.isTerminal, !options.noPager, isatty(STDIN_FILENO) == 1, var command
+        else { return }
+        // Only less is known to understand this.
+        if atEnd, command.split(separator: " ").first?.split(separator: "/").last == "less" { command += " +G" }
         var ends: [CInt] = [-1, -1]
         guard pipe(&ends) == 0 else { return }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

@@ -15,6 +15,8 @@ struct Style: Sendable {
         case green = "32"
         case yellow = "33"
         case cyan = "36"
+        case reverseRed = "7;31"
+        case reverseGreen = "7;32"
     }
 
     func callAsFunction(_ mark: Mark, _ text: String) -> String {

@@ -10,33 +10,65 @@ protocol DifferenceReport {
     mutating func finish() throws
 }
 
-/// Names: `+ path`, `~ path (content, permissions)`, `- path`.
+/// Names: `+ path`, `~ path (content, permissions)`, `- path`, `> path (was other)`.
 struct NameReport: DifferenceReport {
     let console: Console
+    /// The former paths of renamed directories; a person sees one line for a directory and what moved with it.
+    private var moved: [RelativePath: RelativePath] = [:]
 
-    func add(_ difference: Difference) throws {
+    init(console: Console) { self.console = console }
+
+    mutating func add(_ difference: Difference) throws {
+        if let former = difference.formerPath, console.isForPerson {
+            if difference.right?.kind == .directory { moved[difference.path] = former }
+            if let parent = difference.path.parent, let before = moved[parent], former.parent == before,
+                former.name.elementsEqual(difference.path.name), !difference.aspects.contains("content")
+            {
+                return
+            }
+        }
         try console.output.line(NameReport.line(difference, console.style))
     }
 
     func finish() {}
 
     static func line(_ difference: Difference, _ style: Style) -> String {
-        let sign = difference.kind.sign
         let aspects = difference.aspects
         let rest = aspects.isEmpty ? "" : " (" + aspects.joined(separator: ", ") + ")"
         let slash = (difference.right ?? difference.left)?.kind == .directory && !difference.path.isRoot ? "/" : ""
-        return style(sign.mark, "\(sign.rawValue) \(Escaping.text(difference.path))\(slash)") + rest
+        let name = Escaping.text(difference.path) + slash
+        if let former = difference.formerPath {
+            return style(.cyan, "> \(name)") + " (was \(Escaping.text(former))\(slash))"
+                + (aspects.contains("content") ? " (content)" : "")
+        }
+        let sign = difference.kind.sign
+        return style(sign.mark, "\(sign.rawValue) \(name)") + rest
     }
 }
 
-/// Writes one line with the counts.
+/// Writes a line for each text file with its added and removed lines, and one line with all counts.
 struct StatisticsReport: DifferenceReport {
-    let console: Console
+    private let console: Console
+    private let left: FileContents
+    private let right: FileContents
     private var statistics = DifferenceStatistics()
 
-    init(_ console: Console) { self.console = console }
+    init(_ console: Console, _ archive: Archive, right: FileContents) {
+        self.console = console
+        left = .archive(archive)
+        self.right = right
+    }
 
-    mutating func add(_ difference: Difference) { statistics.count(difference) }
+    mutating func add(_ difference: Difference) throws {
+        statistics.count(difference)
+        if console.isJSON || !FileContents.isComparable(difference) { return }
+        let name = Escaping.text(difference.path)
+        let was = difference.formerPath.map { " (was \(Escaping.text($0)))" } ?? ""
+        guard let counts = try FileContents.lineCounts(of: difference, left, right) else {
+            return try console.output.line("  \(name)\(was) | not text")
+        }
+        try console.output.line("  \(name)\(was) | +\(counts.added) -\(counts.removed)")
+    }
 
     func finish() throws {
         try console.output.line(console.isJSON ? JSONText.of(statistics) : statistics.text)
@@ -48,17 +80,20 @@ struct DifferenceStatistics: Encodable {
     var added = 0
     var modified = 0
     var removed = 0
+    var renamed = 0
     /// The sizes of the differing files or states, before and after.
     var leftBytes: UInt64 = 0
     var rightBytes: UInt64 = 0
 
     var text: String {
-        "\(added) added, \(modified) modified, \(removed) removed: "
-            + "\(ByteCount.text(leftBytes)) became \(ByteCount.text(rightBytes))"
+        "\(added) added, \(modified) modified, \(removed) removed"
+            + (renamed > 0 ? ", \(renamed) renamed" : "")
+            + ": \(ByteCount.text(leftBytes)) became \(ByteCount.text(rightBytes))"
     }
 
     mutating func count(_ difference: Difference) {
         switch difference.kind {
+        case _ where difference.formerPath != nil: renamed += 1
         case .added: added += 1
         case .modified: modified += 1
         case .removed: removed += 1

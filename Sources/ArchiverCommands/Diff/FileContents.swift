@@ -5,6 +5,7 @@ internal import ArchiverKit
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
+internal import TextDiff
 
 /// The source of file contents for one side of a comparison.
 enum FileContents {
@@ -31,5 +32,23 @@ enum FileContents {
             let file = try root.openForReading(beneath: entry.path, O_NONBLOCK)
             return try file.readToEnd(limit: Int(FileContents.limit), path: FilePath(entry.path))
         }
+    }
+
+    /// Whether the content of files differs, or one is only on one side.
+    static func isComparable(_ difference: Difference) -> Bool {
+        [difference.left, difference.right].allSatisfy { $0.map { $0.kind == .file } ?? true }
+            && (difference.kind != .modified || difference.aspects.contains("content"))
+    }
+
+    /// The numbers of lines added and removed; nil if either side is not text, or too large.
+    static func lineCounts(of difference: Difference, _ left: FileContents, _ right: FileContents) throws -> LineCounts
+    {
+        guard [difference.left, difference.right].allSatisfy({ $0.map { $0.size <= FileContents.limit } ?? true })
+        else { return nil }
+        let (old, new) = (try difference.left.map(left.bytes) ?? [], try difference.right.map(right.bytes) ?? [])
+        if TextLines.isBinary(old) || TextLines.isBinary(new) { return nil }
+        let numbers = TextLines.numbers(TextLines(old), TextLines(new))
+        let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
+        return (edits.reduce(0) { $0 + $1.right.count }, edits.reduce(0) { $0 + $1.left.count })
     }
 }

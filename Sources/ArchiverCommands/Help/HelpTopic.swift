@@ -44,7 +44,8 @@ enum HelpTopic: String, CaseIterable {
 
         Outside of the root, and with --root or --host, paths are relative to the root's top.
 
-        Commands use the root that contains the current directory. Name another one with --root.
+        A path chooses the root: the innermost one that holds it. Without a path, commands use the root that contains \
+        the current directory, or the only one inside it. Elsewhere, name one with --root.
 
         In printed names, \\xff stands for a byte that cannot be shown and \\\\ for a backslash. Names can be typed in \
         the same form.
@@ -103,6 +104,9 @@ enum HelpTopic: String, CaseIterable {
           --exclude-caches             directories with CACHEDIR.TAG
           --use-gitignore              also respect .gitignore files
           --cross-file-systems         also capture mounted file systems
+
+        Helper files of editors (.*.sw[a-p], 4913, *~, .#*, #*#, .~lock.*#, .*.kate-swp, .goutputstream-*) are excluded \
+        from new roots and whenever options are given; --no-default-exclusions captures them.
 
         PATTERN may also be a path: ./notes, ~/thesis/notes, or the absolute path. It is stored as /notes, relative to \
         the root. A pattern that can match nothing is refused.

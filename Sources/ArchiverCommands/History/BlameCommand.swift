@@ -29,9 +29,10 @@ struct BlameCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        let history = try HistoryContext(global, place)
+        let history = try HistoryContext(global, place, paths: [file.pathInIt])
         let range = try range.map(LineOption.range)
-        let (snapshot, path) = try named(history)
+        let target = try history.targets([file]).first ?? PathTarget(path: .root)
+        let (snapshot, path) = (try target.through ?? history.latest(), target.path)
         guard let entry = try history.archive.entry(at: path, in: snapshot) else {
             throw try history.context.absence(of: path, snapshot)
         }
@@ -59,22 +60,6 @@ struct BlameCommand: ParsableCommand {
         return newest?.content == entry.content ? versions : [PathVersion(asIn: snapshot, entry)] + versions
     }
 
-    /// The snapshot and file that the argument names.
-    private func named(_ history: HistoryContext) throws -> (ListedSnapshot, RelativePath) {
-        // A path that exists under exactly this name wins, even if it contains colons.
-        let latest = try history.latest()
-        if let path = try? history.path(file), try history.archive.entry(at: path, in: latest) != nil {
-            return (latest, path)
-        }
-        if !file.bytes.starts(with: ":/".utf8), file.bytes.contains(UInt8(ascii: ":")),
-            let named = try? SnapshotPath(file), let path = named.path
-        {
-            let snapshot = try history.context.snapshot(named.selector)
-            return (snapshot, try history.context.paths(in: history.root).path(path))
-        }
-        return (latest, try history.path(file))
-    }
-
     private func write(_ lines: ArraySlice<BlamedLine>, _ console: Console) throws {
         if console.isJSON {
             var writer = try JSONArrayWriter(console.output)
@@ -87,7 +72,9 @@ struct BlameCommand: ParsableCommand {
         for (index, line) in zip(lines.indices, lines) {
             let snapshot = line.version.snapshot
             guard console.isForPerson else {
-                let cells = [snapshot.id.short, snapshot.time.rfc3339, "\(index + 1)", "\(line.sourceLine)", ""]
+                let cells = [
+                    snapshot.id.short, LocalTime.plain(snapshot.time), "\(index + 1)", "\(line.sourceLine)", "",
+                ]
                 try console.output.write(Array(TextTable.plain(cells).utf8) + line.bytes + [UInt8(ascii: "\n")])
                 continue
             }

@@ -18,8 +18,8 @@ struct ChangesCommand: ParsableCommand {
             path, other path; with --timeline: id, time, change, path, other path.
 
             Examples:
-              archiver changes                  since the latest session began
-              archiver changes @1d --timeline   each snapshot of the last day
+              archiver changes                  # since the latest session began
+              archiver changes @1d --timeline   # each snapshot of the last day
             """)
 
     @Argument(
@@ -36,17 +36,11 @@ struct ChangesCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        let history = try HistoryContext(global, place)
+        let history = try HistoryContext(global, place, paths: left?.pathAfterColon ?? [])
         let (start, path) = try start(history)
         let end =
-            try right.map { try history.context.snapshot(SnapshotPath($0).withoutPath("the second argument")) }
+            try right.map { try history.snapshot(SnapshotPath($0).withoutPath("the second argument")) }
             ?? history.latest()
-        for side in [start, end].compactMap({ $0 }) where side.root != history.root {
-            throw Failure.usage(
-                "snapshot \(side.id.short) belongs to \(Escaping.text(side.rootPath)), not to "
-                    + Escaping.text(history.root.path.bytes),
-                remedy: "name the root with --root DIR")
-        }
         let report = ChangesReport(history.console)
         if timeline {
             let changes = try history.indexing {
@@ -74,7 +68,7 @@ struct ChangesCommand: ParsableCommand {
         }
         let named = try SnapshotPath(left)
         let path = try history.context.paths(in: history.root).path(named.path ?? [])
-        return (try history.context.snapshot(named.selector), path)
+        return (try history.snapshot(named.selector), path)
     }
 }
 
@@ -146,7 +140,7 @@ struct ChangesReport {
                 guard console.isForPerson else {
                     try console.output.line(
                         TextTable.plain([
-                            snapshot.id.short, snapshot.time.rfc3339, version.change.rawValue,
+                            snapshot.id.short, LocalTime.plain(snapshot.time), version.change.rawValue,
                             Escaping.text(version.path), version.otherPath.map { Escaping.text($0) } ?? "",
                         ]))
                     continue

@@ -18,68 +18,81 @@ struct DeletedCommand: ParsableCommand {
             kind, size, contained, path.
 
             Examples:
-              archiver deleted docs --since 1w
-              archiver deleted docs/plan.md --restore     restore its last version
+              archiver deleted docs '*.rs' --since 1w
+              archiver deleted docs/plan.md --restore     # restore its last version
             """)
 
-    @Argument(help: ArgumentHelp("Search this directory (default: the whole root).", valueName: "path"))
-    var path: ByteArgument?
+    @Argument(
+        help: ArgumentHelp(
+            "Files, directories or patterns to search for (default: the whole root).", valueName: "path"))
+    var paths: [ByteArgument] = []
 
-    @Option(help: ArgumentHelp("Show only what was deleted at this time or later.", valueName: "time"))
-    var since: String?
+    @OptionGroup var window: WindowOptions
 
     @Flag(help: "Restore the last version of every listed path, all in one operation.")
     var restore = false
 
-    @OptionGroup var place: RootOptions
+    @OptionGroup var scope: ScopeOptions
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if restore && scope.all { throw ValidationError("--restore and --all exclude each other") }
+    }
 
     func run() throws {
         // Before the first additional thread starts, such as that of a progress line.
         let interruption = restore ? Interruptions.observed() : nil
-        let history = try HistoryContext(global, place, isPaged: !restore)
-        let path = try history.path(path)
-        let since = try since.map { try TimeOption.time($0, isStart: true) }
-        let found = try history.indexing {
-            try history.archive.deletedPaths(in: history.root, at: path, since: since, progress: $0)
+        let period = try window.period.period()
+        let all = try HistoryContext.each(global, scope, paths: paths.map(\.pathInIt), isPaged: !restore)
+        let rows = try all.flatMap { history in
+            try found(history, period).map { DeletedRow(history: history, deleted: $0) }
         }
-        try write(found, history.console)
-        if found.isEmpty, !history.console.isJSON, since == nil { try history.requireKnown(path) }
-        if restore { try restoreAll(found, history, interruption) }
-        try history.reportDamage()
+        let sorted = all.count == 1 ? rows : rows.sorted { $0.deleted.deletedIn.time > $1.deleted.deletedIn.time }
+        let shown = window.newest(sorted)
+        try DeletedCommand.listing.write(shown, Console(global))
+        if restore, let history = all.first { try restoreAll(shown.map(\.deleted), history, interruption) }
+        for history in all { try history.reportDamage() }
     }
 
-    private func write(_ found: [DeletedPath], _ console: Console) throws {
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for deleted in found { try writer.append(DeletedPathJSON(deleted: deleted)) }
-            return try writer.finish()
-        }
-        guard console.isForPerson else {
-            for deleted in found {
-                try console.output.line(
-                    TextTable.plain([
-                        deleted.deletedIn.time.rfc3339, deleted.lastIn.id.short, deleted.kind.word, "\(deleted.size)",
-                        "\(deleted.contained)", Escaping.text(deleted.path),
-                    ]))
+    private func found(_ history: HistoryContext, _ period: Period) throws -> [DeletedPath] {
+        var found: [DeletedPath] = []
+        for target in try history.targets(paths) {
+            let deleted = try history.indexing {
+                try history.archive.deletedPaths(in: history.root, at: target.path, since: period.since, progress: $0)
             }
-            return
+            if deleted.isEmpty, !target.isMatch, !window.period.isGiven, !history.console.isJSON {
+                try history.requireKnown(target.path)
+            }
+            // A pattern names exactly what it matches, and a path also what is below.
+            found += target.isMatch ? deleted.filter { $0.path == target.path } : deleted
         }
-        if found.isEmpty { return console.remark("No deleted paths match.") }
-        var table = TextTable([
-            TextTable.Column(title: "deleted"), TextTable.Column(title: "last in", mark: .yellow),
-            TextTable.Column(title: "size", alignment: .right), TextTable.Column(title: "path", isElastic: true),
-        ])
-        for deleted in found {
-            let isDirectory = deleted.kind == .directory
-            let more = deleted.contained > 0 ? "/ (with \(deleted.contained) in it)" : "/"
-            table.add([
-                LocalTime.text(deleted.deletedIn.time), deleted.lastIn.id.short,
-                isDirectory ? "" : ByteCount.text(deleted.size),
-                Escaping.text(deleted.path) + (isDirectory ? more : ""),
-            ])
+        if paths.count > 1 || found.count > 1 && paths.first.map({ $0.bytes.contains(UInt8(ascii: "*")) }) ?? false {
+            var seen: Set<RelativePath> = []
+            found = found.filter { seen.insert($0.path).inserted }
+                .sorted { ($1.deletedIn.sequence, $0.path) < ($0.deletedIn.sequence, $1.path) }
         }
-        for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
+        return found.filter { period.contains($0.deletedIn.time) }
+    }
+
+    private static var listing: Listing<DeletedRow> {
+        Listing(
+            [
+                .time("deleted") { $0.deleted.deletedIn.time },
+                .text("last in", mark: .yellow) { $0.deleted.lastIn.id.short }, .pipe { $0.deleted.kind.word },
+                .text(
+                    "size", alignment: .right,
+                    person: { $0.deleted.kind == .directory ? "" : ByteCount.text($0.deleted.size) },
+                    pipe: { "\($0.deleted.size)" }),
+                .pipe { "\($0.deleted.contained)" },
+                .text(
+                    "path", isElastic: true,
+                    person: { row in
+                        let contained = row.deleted.contained
+                        let more = contained > 0 ? "/ (with \(contained) in it)" : "/"
+                        return row.history.shown(row.deleted.path) + (row.deleted.kind == .directory ? more : "")
+                    }, pipe: { $0.history.shown($0.deleted.path) }),
+            ], emptiness: "No deleted paths match."
+        ) { DeletedPathJSON(root: $0.history.root, deleted: $0.deleted) }
     }
 
     /// Restores each path from the last snapshot with it, all in one operation.
@@ -114,12 +127,19 @@ struct DeletedCommand: ParsableCommand {
     }
 }
 
+private struct DeletedRow {
+    let history: HistoryContext
+    let deleted: DeletedPath
+}
+
 /// A deleted path as `deleted --json` shows it.
 struct DeletedPathJSON: Encodable {
+    let root: ArchivedRoot
     let deleted: DeletedPath
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: root.path.bytes, forKey: "root")
         try object.encode(bytes: deleted.path.bytes, forKey: "path")
         try object.encode(deleted.kind.word, forKey: "kind")
         if deleted.kind == .file { try object.encode(deleted.size, forKey: "size") }

@@ -5,6 +5,8 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
+internal import Glibc
+internal import SystemPackage
 
 struct FindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,11 +21,20 @@ struct FindCommand: ParsableCommand {
             Examples:
               archiver find test
               archiver find '*.key' --deleted
-              archiver find 'report*' --at 2026-11-20
+              archiver find 'report*' --at @2026-11-20
+              archiver find --content ~/lost.jpg --all
             """)
 
     @Argument(help: ArgumentHelp("Part of a name, or a pattern.", valueName: "pattern"))
-    var pattern: ByteArgument
+    var pattern: ByteArgument?
+
+    @Option(
+        help: ArgumentHelp("Files with exactly the content of this one, under any name.", valueName: "file"),
+        completion: .file())
+    var content: PathArgument?
+
+    @Flag(name: [.customShort("i"), .customLong("ignore-case")], help: "Ignore the case of A to Z.")
+    var ignoreCase = false
 
     @Flag(help: "Show only what was deleted.")
     var deleted = false
@@ -34,19 +45,25 @@ struct FindCommand: ParsableCommand {
     @Option(name: .customLong("larger-than"), help: ArgumentHelp("Show only what was once larger.", valueName: "size"))
     var largerThan: SizeArgument?
 
-    @Option(help: ArgumentHelp("Show only what existed at this time.", valueName: "time"))
-    var at: String?
+    @Option(
+        help: ArgumentHelp("Use this snapshot; a time may be given without @.", valueName: "selector"),
+        completion: .selector)
+    var at: ByteArgument?
 
     @Flag(help: "Print only paths, each followed by a NUL byte.")
     var print0 = false
 
-    @OptionGroup var place: RootOptions
+    @OptionGroup var window: WindowOptions
+    @OptionGroup var scope: ScopeOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         if let type, kind(type) == nil { throw ValidationError("--type must be f, d or l") }
         if deleted && at != nil { throw ValidationError("--deleted and --at exclude each other") }
+        if at != nil, window.period.isGiven { throw ValidationError("--at excludes --since and --until") }
+        if at != nil, content != nil { throw ValidationError("--at and --content exclude each other") }
         if print0 && global.json { throw ValidationError("--print0 and --json exclude each other") }
+        if pattern == nil, content == nil { throw ValidationError("give a pattern, or --content FILE") }
     }
 
     private func kind(_ letter: String) -> FileKind? {
@@ -54,24 +71,40 @@ struct FindCommand: ParsableCommand {
     }
 
     func run() throws {
-        let history = try HistoryContext(global, place)
-        let pattern = FindCommand.pattern(pattern.bytes)
-        let kind = type.flatMap(kind)
+        let period = try window.period.period()
+        let all = try HistoryContext.each(global, scope, paths: [], isPaged: !print0)
+        let pattern = FindCommand.pattern(pattern?.bytes ?? Array("*".utf8))
         if let at {
-            let selector = try SnapshotSelector(at.hasPrefix("@") ? at : "@" + at)
-            let snapshot = try history.archive.snapshot(selector, of: history.root)
-            let found = try history.archive.entries(matching: pattern, in: snapshot)
-                .filter { entry in
-                    (kind == nil || entry.kind == kind) && (largerThan.map { entry.size > $0.bytes } ?? true)
-                }
-            return try write(found, history.console)
+            let found = try all.flatMap { history in
+                try history.archive.entries(
+                    matching: pattern, ignoringCase: ignoreCase, in: history.snapshot(at: at)
+                ).filter(isWanted).map { EntryRow(history: history, entry: $0) }
+            }
+            return try write(window.newest(found))
         }
-        let found = try history.indexing {
-            try history.archive.names(
-                matching: pattern, largerThan: largerThan?.bytes, in: history.root, progress: $0)
-        }.filter { name in (!deleted || name.isDeleted) && (kind == nil || name.kind == kind) }
-        try write(found, history.console)
-        try history.reportDamage()
+        let sought = try content.map { try SoughtContent($0.path) }
+        var found: [NameRow] = []
+        for history in all {
+            let names = try history.indexing {
+                try history.archive.names(
+                    matching: pattern, ignoringCase: ignoreCase, largerThan: largerThan?.bytes, in: history.root,
+                    progress: $0)
+            }
+            found += try names.filter { name in
+                try (!deleted || name.isDeleted) && isWanted(name.kind)
+                    && period.overlaps(name.first.time, name.isDeleted ? name.lastChange.time : .now)
+                    && sought?.isIn(name, history) ?? true
+            }.map { NameRow(history: history, name: $0) }
+        }
+        if window.limit != nil { found.sort { $0.name.lastChange.time > $1.name.lastChange.time } }
+        try write(window.newest(found))
+        for history in all { try history.reportDamage() }
+    }
+
+    private func isWanted(_ found: FileKind) -> Bool { type.flatMap(kind).map { $0 == found } ?? true }
+
+    private func isWanted(_ entry: Entry) -> Bool {
+        isWanted(entry.kind) && (largerThan.map { entry.size > $0.bytes } ?? true)
     }
 
     /// The pattern for `given`; a plain word matches as part of a name.
@@ -81,63 +114,105 @@ struct FindCommand: ParsableCommand {
         return [star] + given + [star]
     }
 
-    private func write(_ found: [Entry], _ console: Console) throws {
-        if print0 { return try writeNames(found.map(\.path), console) }
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for entry in found { try writer.append(EntryJSON(entry)) }
-            return try writer.finish()
-        }
-        if found.isEmpty { return console.remark("No name matches.") }
-        for entry in found { try console.output.line(Escaping.text(entry.path)) }
+    private func write(_ found: [EntryRow]) throws {
+        if print0 { return try writeNames(found.map { ($0.history, $0.entry.path) }) }
+        let listing = Listing<EntryRow>(
+            [
+                .person("size", alignment: .right) { $0.entry.kind == .file ? ByteCount.text($0.entry.size) : "" },
+                .text("path", isElastic: true) { $0.history.shown($0.entry.path) },
+            ], emptiness: "No name matches."
+        ) { EntryJSON($0.entry) }
+        try listing.write(found, Console(global))
     }
 
-    private func writeNames(_ paths: [RelativePath], _ console: Console) throws {
-        for path in paths { try console.output.write(path.bytes + [0]) }
+    /// Paths, each followed by a NUL byte.
+    private func writeNames(_ names: [(history: HistoryContext, path: RelativePath)]) throws {
+        for name in names {
+            let top = name.history.isOneOfAll ? name.history.root.path.bytes + [UInt8(ascii: "/")] : []
+            try Output.standard.write(top + name.path.bytes + [0])
+        }
     }
 
-    private func write(_ found: [FoundName], _ console: Console) throws {
-        if print0 { return try writeNames(found.map(\.path), console) }
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for name in found { try writer.append(FoundNameJSON(name: name)) }
-            return try writer.finish()
-        }
-        guard console.isForPerson else {
-            for name in found { try console.output.line(FindCommand.plain(name)) }
-            return
-        }
-        if found.isEmpty { return console.remark("No name matches.") }
-        var table = TextTable([
-            TextTable.Column(title: "first", dispensability: 1), TextTable.Column(title: "last change"),
-            TextTable.Column(title: "versions", alignment: .right, dispensability: 2),
-            TextTable.Column(title: "size", alignment: .right), TextTable.Column(title: ""),
-            TextTable.Column(title: "path", isElastic: true),
-        ])
-        for name in found {
-            table.add([
-                LocalTime.text(name.first.time), LocalTime.text(name.lastChange.time), "\(name.versionCount)",
-                name.kind == .file ? ByteCount.text(name.size) : "", name.isDeleted ? "-" : "",
-                Escaping.text(name.path) + (name.kind == .directory ? "/" : ""),
-            ])
-        }
-        for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
+    private func write(_ found: [NameRow]) throws {
+        if print0 { return try writeNames(found.map { ($0.history, $0.name.path) }) }
+        try FindCommand.listing.write(found, Console(global))
     }
 
-    private static func plain(_ name: FoundName) -> String {
-        TextTable.plain([
-            Escaping.text(name.path), name.kind.word, "\(name.size)", "\(name.versionCount)",
-            name.first.time.rfc3339, name.lastChange.time.rfc3339, name.isDeleted ? "deleted" : "",
-        ])
+    private static var listing: Listing<NameRow> {
+        Listing(
+            [
+                .pipe { $0.history.shown($0.name.path) }, .pipe { $0.name.kind.word }, .pipe { "\($0.name.size)" },
+                .pipe { "\($0.name.versionCount)" }, .time("first", dispensability: 1) { $0.name.first.time },
+                .time("last change") { $0.name.lastChange.time },
+                .person("last in", mark: .yellow) { $0.name.lastIn.id.short },
+                .person("versions", alignment: .right, dispensability: 2) { "\($0.name.versionCount)" },
+                .person("size", alignment: .right) { $0.name.kind == .file ? ByteCount.text($0.name.size) : "" },
+                .text("", person: { $0.name.isDeleted ? "-" : "" }, pipe: { $0.name.isDeleted ? "deleted" : "" }),
+                .person("path", isElastic: true) {
+                    $0.history.shown($0.name.path) + ($0.name.kind == .directory ? "/" : "")
+                },
+            ], emptiness: "No name matches."
+        ) { FoundNameJSON(root: $0.history.root, name: $0.name) }
+    }
+}
+
+private struct NameRow {
+    let history: HistoryContext
+    let name: FoundName
+}
+
+private struct EntryRow {
+    let history: HistoryContext
+    let entry: Entry
+}
+
+/// The content of a file on disk, to be compared with versions.
+private struct SoughtContent {
+    private let bytes: [UInt8]
+
+    private static let limit = 1 << 30
+
+    init(_ path: FilePath) throws {
+        bytes = try Descriptor.open(path, O_RDONLY).readToEnd(limit: SoughtContent.limit, path: path)
+    }
+
+    /// Whether some version under this name has the content.
+    func isIn(_ name: FoundName, _ history: HistoryContext) throws -> Bool {
+        if name.kind != .file { return false }
+        let versions = try history.archive.history(
+            of: name.path, in: history.root, HistoryQuery(followsRenames: false))
+        var lastEntry: Entry?
+        for version in versions where version.isPresent && version.size == UInt64(bytes.count) {
+            guard let entry = try history.archive.entry(at: name.path, in: version.snapshot), entry.kind == .file,
+                entry.content != lastEntry?.content
+            else { continue }
+            lastEntry = entry
+            if try isEqual(entry, history.archive) { return true }
+        }
+        return false
+    }
+
+    private func isEqual(_ entry: Entry, _ archive: Archive) throws -> Bool {
+        var place = 0
+        var isEqual = true
+        try archive.forEachPiece(of: entry) { piece in
+            let end = place + piece.count
+            isEqual = end <= bytes.count && bytes[place..<end].elementsEqual(piece)
+            place = end
+            return isEqual
+        }
+        return isEqual && place == bytes.count
     }
 }
 
 /// A name as `find --json` shows it.
 struct FoundNameJSON: Encodable {
+    let root: ArchivedRoot
     let name: FoundName
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: root.path.bytes, forKey: "root")
         try object.encode(bytes: name.path.bytes, forKey: "path")
         try object.encode(name.kind.word, forKey: "kind")
         if name.kind == .file { try object.encode(name.size, forKey: "size") }

@@ -14,18 +14,46 @@ struct HistoryContext {
 
     var archive: Archive { context.archive }
 
-    /// - Parameter isPaged: whether to start a pager on a terminal.
-    init(_ global: GlobalOptions, _ place: RootOptions, isPaged: Bool = true) throws {
+    /// Whether rows of several roots are shown together, so that paths are absolute.
+    let isOneOfAll: Bool
+
+    /// - Parameters:
+    ///   - paths: the command's paths as written, which choose the root.
+    ///   - isPaged: whether to start a pager on a terminal.
+    init(_ global: GlobalOptions, _ place: RootOptions, paths: [[UInt8]] = [], isPaged: Bool = true) throws {
         console = Console(global)
-        context = try RootContext(global.openArchive(), place)
-        try context.requireOneRoot(for: .latest)
-        guard let root = try context.root ?? context.archive.roots().first else {
-            throw Failure(
-                status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots",
-                remedy: "'archiver watch DIR' makes them")
-        }
+        context = try RootContext(global.openArchive(), place, paths: paths)
+        guard let root = context.root else { throw try context.noRoot("the command") }
         self.root = root
+        isOneOfAll = false
         if isPaged { Pager.start(console, global) }
+    }
+
+    private init(_ context: RootContext, _ root: ArchivedRoot, _ console: Console) {
+        (self.context, self.root, self.console) = (context, root, console)
+        isOneOfAll = true
+    }
+
+    /// The root that the options choose, or each of all roots.
+    static func each(
+        _ global: GlobalOptions, _ scope: ScopeOptions, paths: [[UInt8]], isPaged: Bool = true
+    ) throws -> [HistoryContext] {
+        guard scope.all else { return [try HistoryContext(global, scope.place, paths: paths, isPaged: isPaged)] }
+        if let path = paths.first {
+            throw Failure.usage(
+                "'\(Escaping.text(path))' is a path in one root", remedy: "leave out the path, or --all")
+        }
+        let console = Console(global)
+        let context = try RootContext(global.openArchive(), scope.place, ofAllRoots: true)
+        let roots = try context.archive.roots()
+        if roots.isEmpty { throw try context.noRoot("the command") }
+        if isPaged { Pager.start(console, global) }
+        return roots.map { HistoryContext(context, $0, console) }
+    }
+
+    /// A path as it is shown: absolute if rows of several roots are shown together.
+    func shown(_ path: RelativePath) -> String {
+        isOneOfAll ? Escaping.text(root.path.bytes + [UInt8(ascii: "/")] + path.bytes) : Escaping.text(path)
     }
 
     /// The path that an argument names; the root's top without an argument.
@@ -92,15 +120,96 @@ struct HistoryContext {
     }
 }
 
-/// Parses the times of `--since` and `--until`.
-enum TimeOption {
-    static func time(_ text: String, isStart: Bool) throws -> Timestamp {
-        do {
-            return try SnapshotSelector.time(text.hasPrefix("@") ? String(text.dropFirst()) : text, isStart: isStart)
-        } catch {
-            throw Failure.usage(
-                "'\(text)' is not a time",
-                remedy: "a time is like 10m (ago), 14:05, 2026-11-21 or \"2026-11-21 14:05\"")
+/// A path that an argument names, and the last snapshot to consider.
+struct PathTarget {
+    let path: RelativePath
+    /// Nil for the latest one.
+    var through: ListedSnapshot?
+    /// Whether the path was found with a pattern.
+    var isMatch = false
+}
+
+extension HistoryContext {
+    /// The paths that `arguments` name: paths, `selector:path`, and patterns such as `'*.rs'`.
+    ///
+    /// - Returns: the root's top without arguments.
+    /// - Throws: `Failure` if nothing matches a pattern.
+    func targets(_ arguments: [ByteArgument]) throws -> [PathTarget] {
+        arguments.isEmpty ? [PathTarget(path: .root)] : try arguments.flatMap(targets)
+    }
+
+    private func targets(_ argument: ByteArgument) throws -> [PathTarget] {
+        // A path that exists under exactly this name wins, even if it contains colons or wildcards.
+        let latest = try latest()
+        if let path = try? path(argument), try archive.entry(at: path, in: latest) != nil {
+            return [PathTarget(path: path)]
         }
+        if !argument.bytes.starts(with: ":/".utf8), argument.bytes.contains(UInt8(ascii: ":")),
+            let named = try? SnapshotPath(argument), let path = named.path
+        {
+            let snapshot = try snapshot(named.selector)
+            return [PathTarget(path: try context.paths(in: root).path(path), through: snapshot)]
+        }
+        guard argument.bytes.contains(where: Array("*?[".utf8).contains) else {
+            return [PathTarget(path: try path(argument))]
+        }
+        let (base, pattern) = try pattern(argument)
+        let names = try indexing { try archive.names(matching: pattern, in: root, progress: $0) }
+        let found = names.filter { base.contains($0.path) }.map { PathTarget(path: $0.path, isMatch: true) }
+        if found.isEmpty {
+            throw Failure(
+                status: .failed, code: ArchiverError.Code.noSuchPath.rawValue,
+                message: "no name in \(Escaping.text(root.path.bytes)) matches '\(Escaping.text(argument.bytes))'",
+                remedy: "'archiver find' searches for parts of names", path: argument.bytes)
+        }
+        return found
+    }
+
+    /// The directory that a pattern is relative to, and the pattern from the root's top on.
+    private func pattern(_ argument: ByteArgument) throws -> (base: RelativePath, pattern: [UInt8]) {
+        let slash = UInt8(ascii: "/")
+        let here = context.paths(in: root).base
+        guard let last = argument.bytes.lastIndex(of: slash) else { return (here, argument.bytes) }
+        // The directory before the first wildcard can be resolved like any path.
+        let start = argument.bytes.firstIndex(where: Array("*?[".utf8).contains) ?? last
+        guard let end = argument.bytes[..<start].lastIndex(of: slash) else {
+            return (here, [slash] + (here.isRoot ? [] : here.bytes + [slash]) + argument.bytes)
+        }
+        let base = try context.paths(in: root).path(end == 0 ? [slash] : Array(argument.bytes[..<end]))
+        let rest = argument.bytes[(end + 1)...]
+        return (base, [slash] + (base.isRoot ? [] : base.bytes + [slash]) + rest)
+    }
+
+    /// The snapshot of the root that `selector` names.
+    func snapshot(_ selector: SnapshotSelector) throws -> ListedSnapshot {
+        let snapshot = try context.snapshot(selector)
+        guard snapshot.root == root else {
+            throw Failure.usage(
+                "snapshot \(snapshot.id.short) belongs to \(Escaping.text(snapshot.rootPath)), not to "
+                    + Escaping.text(root.path.bytes),
+                remedy: "name the root with --root DIR")
+        }
+        return snapshot
+    }
+
+    /// The snapshot that `--at` names with a selector, or with a time.
+    func snapshot(at argument: ByteArgument) throws -> ListedSnapshot {
+        do {
+            return try snapshot(SnapshotPath(argument).withoutPath("--at"))
+        } catch let error as ArchiverError where error.code == .noSuchSnapshot || error.code == .malformedSelector {
+            let text = String(decoding: argument.bytes, as: UTF8.self)
+            guard SnapshotSelector.moment(text, isStart: false) != nil else { throw error }
+            return try snapshot(SnapshotSelector("@" + text))
+        }
+    }
+}
+
+extension ByteArgument {
+    /// The path after the colon of a `selector:path`, as written; empty if there is none.
+    var pathAfterColon: [[UInt8]] { (try? SnapshotPath(self))?.path.map { [$0] } ?? [] }
+
+    /// The path in a path or a `selector:path`, which chooses the root.
+    var pathInIt: [UInt8] {
+        bytes.contains(UInt8(ascii: ":")) && !bytes.starts(with: ":/".utf8) ? pathAfterColon.first ?? bytes : bytes
     }
 }

@@ -12,43 +12,39 @@ struct LogCommand: ParsableCommand {
         abstract: "List the versions of a file or directory, newest first.",
         discussion: """
             Lists every snapshot that changed the file, or anything in the directory. Renames are followed to the \
-            old name. In a pipe the columns are separated by tabs: id, time, change, size, path, other path, cause, \
+            old name. Of several paths, the versions are listed together. In a pipe the columns are separated by tabs: id, time, change, size, path, other path, cause, \
             label; for a directory: id, time, added, modified, removed, path, cause, label. Lines that begin with “# \
             note” are notes.
 
             Examples:
               archiver log notes/todo.txt
-              archiver log notes/todo.txt -p --since 2d     with patches
-              archiver log notes/todo.txt -L 10,40          only changes to these lines
-              archiver restore 7c11e0:notes/todo.txt        restore one version
+              archiver log notes/todo.txt -p --since 2d     # with patches
+              archiver log '*.rs' README.md -n 20           # several files
+              archiver log @1w:notes/todo.txt               # up to a week ago
+              archiver log notes/todo.txt -L 10,40          # only changes to these lines
+              archiver restore 7c11e0:notes/todo.txt        # restore one version
             """)
 
-    @Argument(help: ArgumentHelp("A file or directory below the root (default: the whole root).", valueName: "path"))
-    var path: ByteArgument?
+    @Argument(
+        help: ArgumentHelp(
+            "Files, directories or patterns, or SNAPSHOT:PATH for the versions up to it (default: the whole root).",
+            valueName: "[selector:]path"))
+    var paths: [ByteArgument] = []
 
-    @Option(
-        name: [.customShort("n"), .customLong("limit")],
-        help: ArgumentHelp("Show at most this many, the newest.", valueName: "count"))
-    var limit: Int?
-
-    @Option(help: ArgumentHelp("Show only what is from this time or later: 10m, 14:05, 2026-11-21.", valueName: "time"))
-    var since: String?
-
-    @Option(help: ArgumentHelp("Show only what is up to this time.", valueName: "time"))
-    var until: String?
+    @OptionGroup var window: WindowOptions
 
     @Flag(name: .customLong("no-follow"), help: "Do not follow renames.")
     var staysWithName = false
 
-    @Flag(help: "Count the lines that each version added and removed.")
+    @Flag(help: "Count the lines that were added and removed.")
     var stat = false
 
-    @Flag(name: [.customShort("p"), .customLong("patch")], help: "Show each version's changes as a patch.")
+    @Flag(name: [.customShort("p"), .customLong("patch")], help: "Show the changes as a patch.")
     var patch = false
 
     @Option(
         name: .customShort("L"),
-        help: ArgumentHelp("Show only versions that changed these lines of the newest one.", valueName: "first,last"))
+        help: ArgumentHelp("Show only these lines.", valueName: "first,last"))
     var range: String?
 
     @OptionGroup var place: RootOptions
@@ -58,25 +54,27 @@ struct LogCommand: ParsableCommand {
     private static let tableLimit = 1000
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if patch && global.json { throw ValidationError("--patch and --json exclude each other") }
         if patch && stat { throw ValidationError("--patch and --stat exclude each other") }
     }
 
     func run() throws {
-        let history = try HistoryContext(global, place)
-        let path = try history.path(path)
+        let history = try HistoryContext(global, place, paths: paths.map(\.pathInIt))
+        let targets = try history.targets(paths)
+        let period = try window.period.period()
         let query = HistoryQuery(
-            since: try since.map { try TimeOption.time($0, isStart: true) },
-            until: try until.map { try TimeOption.time($0, isStart: false) },
-            limit: limit ?? (history.console.isForPerson ? LogCommand.tableLimit : nil),
+            since: period.since, until: period.until,
+            limit: window.limit ?? (history.console.isForPerson ? LogCommand.tableLimit : nil),
             followsRenames: !staysWithName)
         if let range {
-            try listLines(LineOption.range(range), path, query, history)
-        } else if try isDirectory(path, history) {
-            try listDirectory(path, query, history)
+            guard targets.count == 1 else {
+                throw Failure.usage("-L takes one file", remedy: "name one file, without a pattern")
+            }
+            try listLines(LineOption.range(range), targets[0], query, history)
+        } else if targets.count == 1, try isDirectory(targets[0].path, history) {
+            try listDirectory(targets[0], query, history)
         } else {
-            try listFile(path, query, history)
+            try listFiles(targets, query, history)
         }
         try history.reportDamage()
     }
@@ -92,52 +90,110 @@ struct LogCommand: ParsableCommand {
         return last.kind == .directory
     }
 
-    private func listDirectory(_ path: RelativePath, _ query: HistoryQuery, _ history: HistoryContext) throws {
+    private func versions(
+        ofDirectory target: PathTarget, _ query: HistoryQuery, _ history: HistoryContext
+    ) throws -> [DirectoryVersion] {
+        var query = query
+        query.through = target.through
+        return try history.indexing {
+            try history.archive.history(ofDirectory: target.path, in: history.root, query, progress: $0)
+        }
+    }
+
+    private func listDirectory(_ target: PathTarget, _ query: HistoryQuery, _ history: HistoryContext) throws {
+        let versions = try self.versions(ofDirectory: target, query, history)
         if patch || stat {
-            throw Failure.usage(
-                "--patch and --stat are for files, and \(Escaping.text(path)) is a directory",
-                remedy: "name a file, or compare two snapshots of the directory with 'archiver diff'")
+            for version in versions { try VersionPatches(history).write(version, isStat: stat) }
+            if versions.isEmpty { history.console.remark("No version matches.") }
+            return remarkOlder(than: versions.count, history.console)
         }
-        let versions = try history.indexing {
-            try history.archive.history(ofDirectory: path, in: history.root, query, progress: $0)
-        }
-        if versions.isEmpty, !history.console.isJSON { history.console.remark("No version matches.") }
-        try VersionList(history).write(versions)
+        try VersionList(history).directory().write(versions, history.console)
         remarkOlder(than: versions.count, history.console)
     }
 
     /// Reports that there may be more versions than a table shows.
     private func remarkOlder(than count: Int, _ console: Console) {
-        guard limit == nil, console.isForPerson, count == LogCommand.tableLimit else { return }
+        guard window.limit == nil, console.isForPerson, count == LogCommand.tableLimit else { return }
         try? console.output.flush()
         console.remark("Older versions are not shown: use --since and --until, or -n for more.")
     }
 
-    private func listFile(_ path: RelativePath, _ query: HistoryQuery, _ history: HistoryContext) throws {
-        let versions = try history.indexing {
-            try history.archive.history(of: path, in: history.root, query, progress: $0)
-        }
-        if versions.isEmpty {
-            if since == nil, until == nil { throw try history.noSuchPath(path) }
-            if !history.console.isJSON { history.console.remark("No version matches.") }
+    private func listFiles(_ targets: [PathTarget], _ query: HistoryQuery, _ history: HistoryContext) throws {
+        let found = try targets.map { try self.versions(of: $0, query, history) }
+        var versions = found.first ?? []
+        if found.count > 1 {
+            var seen: Set<Place> = []
+            versions = found.flatMap(\.self)
+                .filter { seen.insert(Place(snapshot: $0.snapshot.id, path: $0.path)).inserted }
+                .sorted { ($1.snapshot.sequence, $0.path) < ($0.snapshot.sequence, $1.path) }
+            versions = Array(versions.prefix(query.limit ?? versions.count))
         }
         if patch {
+            if versions.isEmpty { history.console.remark("No version matches.") }
             try VersionPatches(history).write(versions)
-            return remarkOlder(than: versions.count, history.console)
+        } else {
+            let rows = try versions.map { version in
+                VersionRow(
+                    version: version, lines: stat ? .some(try VersionPatches(history).lineCounts(of: version)) : nil)
+            }
+            try VersionList(history).files(isCounted: stat, showsPath: targets.count > 1).write(rows, history.console)
         }
-        let lines = stat ? try versions.map { try VersionPatches(history).lineCounts(of: $0) } : nil
-        try VersionList(history).write(versions, lines)
+        if targets.count == 1 { try remarkEarlierLife(of: targets[0], versions, query, history) }
         remarkOlder(than: versions.count, history.console)
     }
 
+    /// Where a version is: the same one may belong to several paths.
+    private struct Place: Hashable {
+        let snapshot: SnapshotID
+        let path: RelativePath
+    }
+
+    /// Mentions another file that had the name before this one was renamed to it.
+    private func remarkEarlierLife(
+        of target: PathTarget, _ versions: [PathVersion], _ query: HistoryQuery, _ history: HistoryContext
+    ) throws {
+        guard !staysWithName, let came = versions.last(where: { $0.change == .renamed && $0.path == target.path })
+        else { return }
+        let named = try history.archive.history(
+            of: target.path, in: history.root, HistoryQuery(followsRenames: false, through: came.snapshot))
+        guard let last = named.first(where: { $0.snapshot.sequence < came.snapshot.sequence }) else { return }
+        try history.console.output.flush()
+        history.console.remark(
+            "Another file was called \(Escaping.text(target.path)) until \(LocalTime.text(last.snapshot.time)); "
+                + "--no-follow lists its versions.")
+    }
+
+    /// The versions of a file; of a directory among several paths, the changes in it.
+    private func versions(
+        of target: PathTarget, _ query: HistoryQuery, _ history: HistoryContext
+    ) throws -> [PathVersion] {
+        var query = query
+        query.through = target.through
+        if try isDirectory(target.path, history) {
+            guard !target.isMatch else { return [] }
+            let end = try target.through ?? history.latest()
+            let changes = try history.indexing {
+                try history.archive.changes(
+                    in: history.root, after: nil, through: end, at: target.path, progress: $0)
+            }
+            return changes.reversed().filter { query.accepts($0.snapshot) }.flatMap(\.changes)
+        }
+        let versions = try history.indexing {
+            try history.archive.history(of: target.path, in: history.root, query, progress: $0)
+        }
+        if versions.isEmpty, !window.period.isGiven, target.through == nil { throw try history.noSuchPath(target.path) }
+        return versions
+    }
+
     private func listLines(
-        _ range: ClosedRange<Int>, _ path: RelativePath, _ query: HistoryQuery, _ history: HistoryContext
+        _ range: ClosedRange<Int>, _ target: PathTarget, _ query: HistoryQuery, _ history: HistoryContext
     ) throws {
         if stat {
             throw Failure.usage("--stat and -L exclude each other", remedy: "use --patch with -L")
         }
         // Lines are always followed from the newest version, whatever --since and --until select.
-        let everything = HistoryQuery(followsRenames: query.followsRenames)
+        let path = target.path
+        let everything = HistoryQuery(followsRenames: query.followsRenames, through: target.through)
         let all = try history.indexing {
             try history.archive.history(of: path, in: history.root, everything, progress: $0)
         }
@@ -148,9 +204,9 @@ struct LogCommand: ParsableCommand {
         let found = try LineHistory(history).versions(all, changing: range).filter {
             query.accepts($0.version.snapshot)
         }
-        let shown = found.prefix(limit ?? found.count)
-        if shown.isEmpty, !history.console.isJSON { history.console.remark("No version matches.") }
+        let shown = window.newest(found)
         if patch { return try VersionPatches(history).write(shown.map(\.version), shown.map(\.range)) }
-        try VersionList(history).write(shown.map(\.version))
+        try VersionList(history).files(isCounted: false, showsPath: false)
+            .write(shown.map { VersionRow(version: $0.version) }, history.console)
     }
 }

@@ -18,64 +18,49 @@ struct SessionsCommand: ParsableCommand {
 
             Examples:
               archiver sessions
-              archiver diff session~1           changes since the latest session began
+              archiver diff session~1           # changes since the latest session began
             """)
 
-    @Option(
-        name: [.customShort("n"), .customLong("limit")],
-        help: ArgumentHelp("Show at most this many, the latest.", valueName: "count"))
-    var limit: Int?
-
+    @OptionGroup var window: WindowOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     /// The maximum number of rows of a table without `--limit`.
     private static let tableLimit = 50
 
-    func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
-    }
-
     func run() throws {
         let history = try HistoryContext(global, place)
         let console = history.console
-        let limit = limit ?? (console.isForPerson ? SessionsCommand.tableLimit : nil)
-        let sessions = try history.archive.sessions(of: history.root, limit: limit)
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for (index, session) in sessions.enumerated() {
-                try writer.append(WorkSessionJSON(number: index + 1, session: session))
-            }
-            return try writer.finish()
-        }
-        guard console.isForPerson else {
-            for (index, session) in sessions.enumerated() {
-                try console.output.line(SessionsCommand.plain(index + 1, session))
-            }
-            return
-        }
-        var table = TextTable([
-            TextTable.Column(title: "before it", mark: .yellow), TextTable.Column(title: "start"),
-            TextTable.Column(title: "end", dispensability: 1),
-            TextTable.Column(title: "snapshots", alignment: .right), TextTable.Column(title: "changes"),
-            TextTable.Column(title: "stored", alignment: .right, dispensability: 2),
-        ])
-        for (index, session) in sessions.enumerated() {
-            table.add([
-                session.before == nil ? "" : "session~\(index + 1)", LocalTime.text(session.first.time),
-                LocalTime.text(session.last.time), "\(session.snapshots)", session.changes.text,
-                ByteCount.text(session.storedBytes),
-            ])
-        }
-        for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
+        let period = try window.period.period()
+        let limit = window.limit ?? (console.isForPerson ? SessionsCommand.tableLimit : nil)
+        // Sessions are counted from the latest one, whatever the period.
+        let sessions = try history.archive.sessions(of: history.root, limit: window.period.isGiven ? nil : limit)
+            .enumerated().map { Row(number: $0 + 1, session: $1) }
+            .filter { period.overlaps($0.session.first.time, $0.session.last.time) }
+        let isCut = window.limit == nil && sessions.count >= SessionsCommand.tableLimit
+        try SessionsCommand.listing.write(
+            sessions.prefix(limit ?? sessions.count), console,
+            older: isCut ? "Older sessions are not shown; -n shows more." : nil)
     }
 
-    private static func plain(_ number: Int, _ session: WorkSession) -> String {
-        TextTable.plain([
-            "\(number)", session.first.time.rfc3339, session.last.time.rfc3339, "\(session.snapshots)",
-            "\(session.changes.added)", "\(session.changes.modified)", "\(session.changes.removed)",
-            "\(session.storedBytes)", session.before?.id.short ?? "", session.last.id.short,
-        ])
+    private struct Row {
+        let number: Int
+        let session: WorkSession
+    }
+
+    private static var listing: Listing<Row> {
+        Listing(
+            [
+                .person("before it", mark: .yellow) { $0.session.before == nil ? "" : "session~\($0.number)" },
+                .pipe { "\($0.number)" }, .time("start") { $0.session.first.time },
+                .time("end", dispensability: 1) { $0.session.last.time },
+                .text("snapshots", alignment: .right) { "\($0.session.snapshots)" },
+                .person("changes") { $0.session.changes.text }, .pipe { "\($0.session.changes.added)" },
+                .pipe { "\($0.session.changes.modified)" }, .pipe { "\($0.session.changes.removed)" },
+                .bytes("stored", dispensability: 2) { $0.session.storedBytes },
+                .pipe { $0.session.before?.id.short ?? "" }, .pipe { $0.session.last.id.short },
+            ], emptiness: "No session matches."
+        ) { WorkSessionJSON(number: $0.number, session: $0.session) }
     }
 }
 

@@ -8,105 +8,81 @@ internal import FileIO
 /// The numbers of lines that a version added and removed; nil if it is not text.
 typealias LineCounts = (added: Int, removed: Int)?
 
-/// Writes versions of files and directories.
+/// A version of a file in a list.
+struct VersionRow {
+    let version: PathVersion
+    /// The line counts, if they were counted.
+    var lines: LineCounts?
+}
+
+/// Lists of versions of files and directories.
 struct VersionList {
-    private let console: Console
     private let notes: [SnapshotID: [Note]]
 
-    /// - Parameter notes: the notes to show, by snapshot.
-    init(_ console: Console, notes: [SnapshotID: [Note]] = [:]) {
-        self.console = console
-        self.notes = notes
-    }
-
     /// A list with all notes on the root's snapshots.
-    init(_ history: HistoryContext) throws {
-        self.init(history.console, notes: try history.archive.notesBySnapshot(of: history.root))
-    }
+    init(_ history: HistoryContext) throws { notes = try history.archive.notesBySnapshot(of: history.root) }
 
     private func notes(of snapshot: ListedSnapshot) -> [Note] { notes.isEmpty ? [] : notes[snapshot.id] ?? [] }
 
-    /// Writes the versions of a file.
-    ///
-    /// - Parameter lines: the line counts of each version, if they were counted.
-    func write(_ versions: [PathVersion], _ lines: [LineCounts]? = nil) throws {
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for (index, version) in versions.enumerated() {
-                try writer.append(
-                    PathVersionJSON(version, lines.map { $0[index] }, notes: notes(of: version.snapshot)))
-            }
-            return try writer.finish()
-        }
-        guard console.isForPerson else {
-            for (index, version) in versions.enumerated() {
-                try console.output.line(VersionList.plain(version, lines.map { $0[index] }))
-                for note in notes(of: version.snapshot) { try console.output.line(NoteText.plain(note)) }
-            }
-            return
-        }
-        let columns = ["id", "time", "change", "size"] + (lines == nil ? [] : ["lines"]) + ["cause", "label"]
-        var table = TextTable(
-            columns.map {
-                TextTable.Column(
-                    title: $0, alignment: $0 == "size" ? .right : .left, mark: $0 == "id" ? .yellow : nil,
-                    dispensability: $0 == "cause" ? 1 : nil, isElastic: ["change", "label"].contains($0))
-            })
-        for (index, version) in versions.enumerated() {
-            let snapshot = version.snapshot
-            let size = version.isPresent && version.kind == .file ? ByteCount.text(version.size) : ""
-            table.add(
-                [snapshot.id.short, LocalTime.text(snapshot.time), VersionList.words(version), size]
-                    + (lines.map { [VersionList.text($0[index])] } ?? [])
-                    + [snapshot.cause.rawValue, Escaping.text(snapshot.label ?? "")])
-            for note in notes(of: snapshot) { table.add(note: NoteText.below(note)) }
-        }
-        for line in versions.isEmpty ? [] : table.aligned(console.style, width: console.output.columns) {
-            try console.output.line(line)
-        }
+    private func lines(of snapshot: ListedSnapshot) -> [Listing<VersionRow>.Line] {
+        notes(of: snapshot).map { .init(person: NoteText.below($0), pipe: NoteText.plain($0)) }
     }
 
-    func write(_ versions: [DirectoryVersion]) throws {
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for version in versions {
-                try writer.append(DirectoryVersionJSON(version: version, notes: notes(of: version.snapshot)))
-            }
-            return try writer.finish()
+    /// The list of versions of files.
+    ///
+    /// - Parameters:
+    ///   - isCounted: whether the lines of each version were counted.
+    ///   - showsPath: whether the versions are of several files.
+    func files(isCounted: Bool, showsPath: Bool) -> Listing<VersionRow> {
+        var columns: [Listing<VersionRow>.Column] = [
+            .text("id", mark: .yellow) { $0.version.snapshot.id.short }, .time("time") { $0.version.snapshot.time },
+            .text(
+                "change", isElastic: true, person: { VersionList.words($0.version) },
+                pipe: { $0.version.change.rawValue }),
+            .text(
+                "size", alignment: .right,
+                person: { $0.version.isPresent && $0.version.kind == .file ? ByteCount.text($0.version.size) : "" },
+                pipe: { "\($0.version.size)" }),
+        ]
+        if showsPath { columns.append(.person("path", isElastic: true) { Escaping.text($0.version.path) }) }
+        columns += [
+            .pipe { Escaping.text($0.version.path) },
+            .pipe { $0.version.otherPath.map { Escaping.text($0) } ?? "" },
+        ]
+        if isCounted { columns.append(.person("lines") { VersionList.text($0.lines ?? nil) }) }
+        columns += [
+            .text("cause", dispensability: 1) { $0.version.snapshot.cause.rawValue },
+            .text("label", isElastic: true) { Escaping.text($0.version.snapshot.label ?? "") },
+        ]
+        if isCounted {
+            columns += [
+                .pipe { ($0.lines ?? nil).map { "\($0.added)" } ?? "" },
+                .pipe { ($0.lines ?? nil).map { "\($0.removed)" } ?? "" },
+            ]
         }
-        guard console.isForPerson else {
-            for version in versions {
-                try console.output.line(
-                    TextTable.plain([
-                        version.snapshot.id.short, version.snapshot.time.rfc3339, "\(version.counts.added)",
-                        "\(version.counts.modified)", "\(version.counts.removed)", Escaping.text(version.path),
-                        version.snapshot.cause.rawValue, Escaping.text(version.snapshot.label ?? ""),
-                    ]))
-                for note in notes(of: version.snapshot) { try console.output.line(NoteText.plain(note)) }
-            }
-            return
+        var listing = Listing<VersionRow>(columns, emptiness: "No version matches.") { row in
+            PathVersionJSON(row.version, row.lines, notes: notes(of: row.version.snapshot))
         }
-        var table = TextTable([
-            TextTable.Column(title: "id", mark: .yellow), TextTable.Column(title: "time"),
-            TextTable.Column(title: "changes"), TextTable.Column(title: "cause", dispensability: 1),
-            TextTable.Column(title: "label", isElastic: true),
-        ])
-        var path = versions.first?.path
-        for version in versions {
-            if version.path != path {
-                table.add(note: "          before, it was called " + Escaping.text(version.path))
-                path = version.path
-            }
-            table.add([
-                version.snapshot.id.short, LocalTime.text(version.snapshot.time),
-                version.isFirst ? "first snapshot" : version.counts.text, version.snapshot.cause.rawValue,
-                Escaping.text(version.snapshot.label ?? ""),
-            ])
-            for note in notes(of: version.snapshot) { table.add(note: NoteText.below(note)) }
+        listing.after = { lines(of: $0.version.snapshot) }
+        return listing
+    }
+
+    /// The list of versions of a directory.
+    func directory() -> Listing<DirectoryVersion> {
+        var listing = Listing<DirectoryVersion>(
+            [
+                .text("id", mark: .yellow) { $0.snapshot.id.short }, .time("time") { $0.snapshot.time },
+                .person("changes") { $0.isFirst ? "first snapshot" : $0.counts.text },
+                .pipe { "\($0.counts.added)" }, .pipe { "\($0.counts.modified)" }, .pipe { "\($0.counts.removed)" },
+                .text("path", dispensability: 2, isElastic: true) { Escaping.text($0.path) },
+                .text("cause", dispensability: 1) { $0.snapshot.cause.rawValue },
+                .text("label", isElastic: true) { Escaping.text($0.snapshot.label ?? "") },
+            ], emptiness: "No version matches."
+        ) { version in DirectoryVersionJSON(version: version, notes: notes(of: version.snapshot)) }
+        listing.after = { version in
+            notes(of: version.snapshot).map { .init(person: NoteText.below($0), pipe: NoteText.plain($0)) }
         }
-        for line in versions.isEmpty ? [] : table.aligned(console.style, width: console.output.columns) {
-            try console.output.line(line)
-        }
+        return listing
     }
 
     /// "modified", "renamed from notes.txt".
@@ -118,17 +94,6 @@ struct VersionList {
         case .removed: "deleted"
         default: version.change.rawValue
         }
-    }
-
-    /// One line with tabs: id, time, change, size, path, other path, cause, label, and the line counts if given.
-    private static func plain(_ version: PathVersion, _ lines: LineCounts?) -> String {
-        var cells = [
-            version.snapshot.id.short, version.snapshot.time.rfc3339, version.change.rawValue, "\(version.size)",
-            Escaping.text(version.path), version.otherPath.map { Escaping.text($0) } ?? "",
-            version.snapshot.cause.rawValue, Escaping.text(version.snapshot.label ?? ""),
-        ]
-        if let lines { cells += [lines.map { "\($0.added)" } ?? "", lines.map { "\($0.removed)" } ?? ""] }
-        return TextTable.plain(cells)
     }
 
     static func text(_ lines: LineCounts) -> String { lines.map { "+\($0.added) -\($0.removed)" } ?? "" }

@@ -34,18 +34,34 @@ struct VersionPatches {
         }
     }
 
+    /// Writes a heading and what a version of a directory changed, as patches or as line counts.
+    func write(_ version: DirectoryVersion, isStat: Bool) throws {
+        let (console, archive, snapshot) = (history.console, history.archive, version.snapshot)
+        let label = snapshot.label.map { "  " + Escaping.text($0) } ?? ""
+        let what = version.isFirst ? "first snapshot" : version.counts.text
+        try console.output.line(
+            console.style(.yellow, "\(snapshot.id.short)  \(LocalTime.text(snapshot.time))  \(what)\(label)"))
+        if let before = try archive.neighbours(of: snapshot, isLater: false, limit: 1).first {
+            var report: any DifferenceReport =
+                isStat
+                ? StatisticsReport(console, archive, right: .archive(archive))
+                : TextReport(console: console, left: .archive(archive), right: .archive(archive))
+            var renames = Renames(archive, left: before, right: snapshot)
+            try visiting({ try archive.differences(from: before, to: snapshot, at: version.path, $0) }) {
+                if !$0.isDirectoryTimeOnly { try renames.add($0, to: &report) }
+            }
+            try renames.finish(&report)
+            try report.finish()
+        }
+        try console.output.line("")
+    }
+
     /// The numbers of lines that a version added and removed; nil if either side is not text, or too large.
     func lineCounts(of version: PathVersion) throws -> LineCounts {
         guard let difference = try history.archive.difference(of: version, in: history.root) else { return nil }
         let sides = [difference.left, difference.right]
-        guard sides.allSatisfy({ $0.map { $0.kind == .file && $0.size <= FileContents.limit } ?? true }) else {
-            return nil
-        }
+        guard sides.allSatisfy({ $0.map { $0.kind == .file } ?? true }) else { return nil }
         let contents = FileContents.archive(history.archive)
-        let bytes = try sides.map { try $0.map(contents.bytes) ?? [] }
-        if bytes.contains(where: TextLines.isBinary) { return nil }
-        let numbers = TextLines.numbers(TextLines(bytes[0]), TextLines(bytes[1]))
-        let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
-        return (edits.reduce(0) { $0 + $1.right.count }, edits.reduce(0) { $0 + $1.left.count })
+        return try FileContents.lineCounts(of: difference, contents, contents)
     }
 }

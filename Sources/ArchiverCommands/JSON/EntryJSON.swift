@@ -62,7 +62,8 @@ struct DifferenceJSON: Encodable {
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(bytes: difference.path.bytes, forKey: "path")
-        try object.encode(difference.kind.rawValue, forKey: "change")
+        try object.encode(difference.formerPath == nil ? difference.kind.rawValue : "renamed", forKey: "change")
+        if let former = difference.formerPath { try object.encode(bytes: former.bytes, forKey: "otherPath") }
         try object.encode(difference.aspects, forKey: "aspects")
         try object.encodeIfPresent(difference.left.map { EntryJSON($0) }, forKey: "left")
         try object.encodeIfPresent(difference.right.map { EntryJSON($0) }, forKey: "right")

@@ -16,7 +16,7 @@ struct MaintenanceJSON: Encodable {
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
         let pruned = result.pruned
-        try object.encode(isDryRun, forKey: "isDryRun")
+        try object.encode(isDryRun, forKey: "dryRun")
         try object.encode(result.thinned, forKey: "forgotten")
         try object.encode(result.thinnedForRoom, forKey: "forgottenForRoom")
         try object.encode(pruned?.bytesBefore, forKey: "bytesBefore")
@@ -32,7 +32,7 @@ struct MaintenanceJSON: Encodable {
         try object.encode(pruned?.damaged ?? [], forKey: "damaged")
         try object.encode(result.room.usedBytes, forKey: "usedBytes")
         try object.encode(result.room.lackingBytes, forKey: "lackingBytes")
-        try object.encode(result.room.isAlmostShort, forKey: "isCloseToLimits")
+        try object.encode(result.room.isAlmostShort, forKey: "closeToLimits")
         try object.encode(result.plan?.waitingBytes ?? 0, forKey: "waitingBytes")
         try object.encode(result.plan?.waitingUntil, forKey: "waitingUntil")
         try object.encode(result.plan?.isReachable ?? true, forKey: "limitsCanBeReached")

@@ -16,7 +16,7 @@ struct KeepingSummaryJSON: Encodable {
         try object.encode(summary.ofAll.tiers.map(TierJSON.init), forKey: "tiers")
         try object.encode(
             summary.roots.map { RootPolicyJSON(root: $0.root, policy: $0.policy, isOwn: $0.isOwn) }, forKey: "roots")
-        try object.encode(summary.budget.maxSize, forKey: "maxSize")
+        try object.encode(summary.budget.maxSize, forKey: "maxSizeBytes")
         try object.encode(summary.budget.minFreeBytes, forKey: "minFreeBytes")
         try object.encode(summary.budget.minFreePercent, forKey: "minFreePercent")
     }

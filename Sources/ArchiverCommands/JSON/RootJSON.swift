@@ -23,6 +23,7 @@ struct RootSummaryJSON: Encodable {
         try object.encode(summary.latest.map(SnapshotJSON.init), forKey: "latest")
         var rules = object.nestedContainer(keyedBy: JSONKey.self, forKey: "exclusions")
         try rules.encode(summary.exclusions.patterns.map { Escaping.text($0) }, forKey: "patterns")
+        try rules.encode(summary.exclusions.excludesEditorHelpers, forKey: "editorHelpers")
         try rules.encode(summary.exclusions.ignoreFileNames.map { Escaping.text($0) }, forKey: "ignoreFiles")
         try rules.encode(summary.exclusions.largerThan, forKey: "largerThan")
         try rules.encode(summary.exclusions.excludesCaches, forKey: "caches")

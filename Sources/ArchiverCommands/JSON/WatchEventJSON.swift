@@ -34,7 +34,7 @@ struct WatchEventJSON: Encodable {
             try object.encode("watching", root)
             try object.encode(directories, forKey: "directories")
             try object.encode(snapshot.id.hex, forKey: "latest")
-            try object.encode(isNew, forKey: "isNew")
+            try object.encode(isNew, forKey: "new")
         case .snapshot(let snapshot):
             try ListedSnapshotJSON(snapshot, gaps, isPinned: false).encode(to: encoder)
             try object.encode("snapshot", forKey: "event")

@@ -26,21 +26,15 @@ struct ForgetCommand: ParsableCommand {
         completion: .selector)
     var selectors: [ByteArgument] = []
 
-    @Option(help: ArgumentHelp("Forget snapshots made at this time or later.", valueName: "time"))
-    var since: String?
-
-    @Option(help: ArgumentHelp("Forget snapshots made up to this time.", valueName: "time"))
-    var until: String?
-
-    @Flag(name: [.customShort("n"), .long], help: "Show what would be forgotten, and change nothing.")
-    var dryRun = false
+    @OptionGroup var range: PeriodOptions
+    @OptionGroup var change: ChangeOptions
 
     @OptionGroup var states: StateOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        let isRange = since != nil || until != nil
+        let isRange = range.isGiven
         if selectors.isEmpty && !isRange { throw ValidationError("name snapshots, or give --since or --until") }
         if !selectors.isEmpty && isRange {
             throw ValidationError("name snapshots, or give --since and --until, not both")
@@ -53,14 +47,13 @@ struct ForgetCommand: ParsableCommand {
         let context = try RootContext(global.openArchive(), place)
         if selectors.isEmpty {
             let root = try context.oneRoot()
-            let query = SnapshotQuery(
-                root: root, since: try since.map { try ListCommand.time($0, isStart: true) },
-                until: try until.map { try ListCommand.time($0, isStart: false) })
-            let result = try context.archive.forget(query, isDryRun: dryRun)
+            let period = try range.period()
+            let query = SnapshotQuery(root: root, since: period.since, until: period.until)
+            let result = try context.archive.forget(query, isDryRun: change.dryRun)
             return try report(result.forgotten.map(Selection.snapshot), result.kept, console)
         }
         let selected = try selectors.map { try context.whole($0, states) }
-        let needed = try context.archive.forget(selected, isDryRun: dryRun)
+        let needed = try context.archive.forget(selected, isDryRun: change.dryRun)
         try report(selected, [], console)
         if let first = needed.first, !console.isJSON {
             let others = needed.count > 1 ? " and \(needed.count - 1) more" : ""
@@ -74,10 +67,10 @@ struct ForgetCommand: ParsableCommand {
     ) throws {
         if console.isJSON {
             return try console.output.line(
-                JSONText.of(ForgettingJSON(forgotten: forgotten, kept: kept, isDryRun: dryRun)))
+                JSONText.of(ForgettingJSON(forgotten: forgotten, kept: kept, isDryRun: change.dryRun)))
         }
-        let verb = dryRun ? "would forget" : "forgot"
-        if dryRun || forgotten.count <= 3 {
+        let verb = change.dryRun ? "would forget" : "forgot"
+        if change.dryRun || forgotten.count <= 3 {
             for one in forgotten { try console.summary("\(verb) \(one.name) (\(LocalTime.text(one.time)))") }
         }
         if forgotten.count != 1 { try console.summary("\(verb) \(Plural.of(forgotten.count, "snapshot"))") }
@@ -85,7 +78,9 @@ struct ForgetCommand: ParsableCommand {
             let count = kept.count { $0.reason == reason }
             if count > 0 { try console.summary("kept \(Plural.of(count, "snapshot")): \(KeepingText.words(reason))") }
         }
-        if !dryRun, !forgotten.isEmpty { console.remark("'archiver unforget --last' brings back what was forgotten.") }
+        if !change.dryRun, !forgotten.isEmpty {
+            console.remark("'archiver unforget --last' brings back what was forgotten.")
+        }
     }
 }
 
@@ -98,7 +93,7 @@ struct UnforgetCommand: ParsableCommand {
 
             Examples:
               archiver unforget 3fa9c2
-              archiver unforget --last          everything that was forgotten last
+              archiver unforget --last          # everything that was forgotten last
             """)
 
     @Argument(help: ArgumentHelp("Ids, as 'archiver list --forgotten' shows them.", valueName: "id"))

@@ -12,13 +12,14 @@ struct KeepCommand: ParsableCommand {
             up to an age; watchers, or --now, forget the others. Always kept are the newest snapshot of a root, pinned \
             and labelled ones, those before and after operations of the last 30 days, the last one of each session, \
             those before and after mass changes, and the last one with a file that was deleted later. Until forgotten \
-            snapshots are reclaimed, 'archiver unforget' brings them back.
+            snapshots are reclaimed, 'archiver unforget' brings them back. With --reset, a root follows the policy for all \
+            roots again; the default of all roots is to keep everything.
 
             Examples:
-              archiver keep                     show the policies
-              archiver keep --all 2h --minutely 48h --hourly 30d --daily 1y --weekly forever --dry-run
+              archiver keep                     # show the policies
+              archiver keep --each 2h --hourly 30d --daily 1y --weekly forever
               archiver keep --usual --root ~/build
-              archiver keep --everything        the default
+              archiver keep --everything        # the default
               archiver keep --max-size 20G --min-free 10%
             """)
 
@@ -29,7 +30,7 @@ struct KeepCommand: ParsableCommand {
     var usual = false
 
     @Option(help: ArgumentHelp("Keep all snapshots for this long: 90m, 2h, 30d, 1y, forever.", valueName: "span"))
-    var all: SpanArgument?
+    var each: SpanArgument?
 
     @Option(help: ArgumentHelp("Keep one snapshot a minute for this long.", valueName: "span"))
     var minutely: SpanArgument?
@@ -43,7 +44,7 @@ struct KeepCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Keep one snapshot a week for this long.", valueName: "span"))
     var weekly: SpanArgument?
 
-    @Flag(help: "Remove the policy: a root follows the policy for all roots again, and all roots keep everything.")
+    @Flag(help: "Return to the default, except for options given here.")
     var reset = false
 
     @Option(help: ArgumentHelp("The archive's maximum size: 500M, 20G, none.", valueName: "size"))
@@ -52,23 +53,22 @@ struct KeepCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The space to leave free on the archive's file system: 10%, 5G.", valueName: "size"))
     var minFree: FreeArgument?
 
-    @Flag(name: [.customShort("n"), .long], help: "Show what would be forgotten, and change nothing.")
-    var dryRun = false
+    @OptionGroup var change: ChangeOptions
 
-    @Flag(help: "Apply the policy now instead of waiting for a watcher.")
+    @Flag(help: "Do at once what otherwise waits.")
     var now = false
 
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     private var hasTiers: Bool {
-        [all, minutely, hourly, daily, weekly].contains { $0 != nil }
+        [each, minutely, hourly, daily, weekly].contains { $0 != nil }
     }
 
     func validate() throws {
         let ways = [everything, usual, hasTiers, reset].count { $0 }
         if ways > 1 { throw ValidationError("--everything, --usual, --reset and tiers exclude each other") }
-        if dryRun && now { throw ValidationError("--dry-run and --now exclude each other") }
+        if change.dryRun && now { throw ValidationError("--dry-run and --now exclude each other") }
         if place.root != nil || place.host != nil, maxSize != nil || minFree != nil {
             throw ValidationError("--max-size and --min-free apply to the whole archive: leave out --root and --host")
         }
@@ -79,7 +79,7 @@ struct KeepCommand: ParsableCommand {
         let archive = try global.openArchive()
         let root = place.root != nil || place.host != nil ? try RootContext(archive, place).oneRoot() : nil
         let policy = try given(archive, root)
-        if !dryRun {
+        if !change.dryRun {
             if reset {
                 try archive.setPolicy(nil, of: root)
             } else if let policy {
@@ -87,9 +87,9 @@ struct KeepCommand: ParsableCommand {
             }
             if maxSize != nil || minFree != nil { try archive.setBudget(budget(archive.budget())) }
         }
-        if dryRun || now {
+        if change.dryRun || now {
             // A policy for all roots does not apply to roots with their own policy.
-            let plans = try archive.thin(ThinningOptions(root: root, policy: policy, isDryRun: dryRun))
+            let plans = try archive.thin(ThinningOptions(root: root, policy: policy, isDryRun: change.dryRun))
             return try report(plans, console)
         }
         let summary = try KeepingSummary(archive)
@@ -110,7 +110,7 @@ struct KeepCommand: ParsableCommand {
         if reset { return root == nil ? .everything : try archive.policy() }
         guard hasTiers else { return nil }
         return try RetentionPolicy(
-            all: all?.span, minutely: minutely?.span, hourly: hourly?.span, daily: daily?.span, weekly: weekly?.span)
+            all: each?.span, minutely: minutely?.span, hourly: hourly?.span, daily: daily?.span, weekly: weekly?.span)
     }
 
     private func budget(_ present: StorageBudget) -> StorageBudget {
@@ -125,10 +125,10 @@ struct KeepCommand: ParsableCommand {
 
     private func report(_ plans: [ThinningPlan], _ console: Console) throws {
         if console.isJSON {
-            return try console.output.line(JSONText.of(ThinningJSON(plans: plans, isDryRun: dryRun)))
+            return try console.output.line(JSONText.of(ThinningJSON(plans: plans, isDryRun: change.dryRun)))
         }
-        for line in KeepingText.lines(plans, isDryRun: dryRun) { try console.output.line(line) }
-        if !dryRun, plans.contains(where: { !$0.going.isEmpty }) {
+        for line in KeepingText.lines(plans, isDryRun: change.dryRun) { try console.output.line(line) }
+        if !change.dryRun, plans.contains(where: { !$0.going.isEmpty }) {
             console.remark("'archiver unforget --last' brings back what was forgotten.")
         }
     }

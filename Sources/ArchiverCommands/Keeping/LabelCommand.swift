@@ -26,7 +26,7 @@ struct LabelCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The label.", valueName: "name"))
     var name: String?
 
-    @Flag(help: "Remove the label.")
+    @Flag(help: "Remove it instead of adding it.")
     var remove = false
 
     @OptionGroup var states: StateOptions

@@ -28,26 +28,22 @@ struct NoteCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The note's text, at most 65,536 bytes.", valueName: "text"))
     var text: ByteArgument?
 
-    @Flag(help: "Remove the notes with exactly this text.")
+    @Flag(help: "Remove it instead of adding it.")
     var remove = false
 
     @Option(
-        help: ArgumentHelp("The snapshot to add the note to (default: latest).", valueName: "selector"),
+        help: ArgumentHelp("Use this snapshot; a time may be given without @.", valueName: "selector"),
         completion: .selector)
     var at: ByteArgument?
 
-    @Option(help: ArgumentHelp("Show only notes written at this time or later.", valueName: "time"))
-    var since: String?
-
-    @Option(help: ArgumentHelp("Show only notes written up to this time.", valueName: "time"))
-    var until: String?
-
+    @OptionGroup var window: WindowOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if text != nil, since != nil || until != nil {
-            throw ValidationError("--since and --until are for listing notes: leave out the text, or these options")
+        if text != nil, window.isGiven {
+            throw ValidationError(
+                "-n, --since and --until are for listing notes: leave out the text, or these options")
         }
         if text == nil, remove { throw ValidationError("a text is missing: archiver note TEXT --remove") }
         if text == nil, at != nil { throw ValidationError("a text is missing: archiver note --at SNAPSHOT TEXT") }
@@ -60,13 +56,7 @@ struct NoteCommand: ParsableCommand {
     }
 
     private func write(_ text: String, _ history: HistoryContext) throws {
-        let snapshot = try at.map { try history.context.snapshot(SnapshotPath($0).withoutPath("--at")) }
-        if let snapshot, snapshot.root != history.root {
-            throw Failure.usage(
-                "snapshot \(snapshot.id.short) belongs to \(Escaping.text(snapshot.rootPath)), not to "
-                    + Escaping.text(history.root.path.bytes),
-                remedy: "name the root with --root DIR")
-        }
+        let snapshot = try at.map { try history.snapshot(at: $0) }
         if remove { return try removeNotes(text, of: snapshot?.id, history) }
         let about = try snapshot ?? history.archive.latestSnapshot(of: history.root)
         let note = try history.archive.note(text, about: history.root, snapshot: about?.id)
@@ -85,29 +75,21 @@ struct NoteCommand: ParsableCommand {
     }
 
     private func list(_ history: HistoryContext) throws {
-        let notes = try history.archive.notes(
-            of: history.root, since: since.map { try TimeOption.time($0, isStart: true) },
-            until: until.map { try TimeOption.time($0, isStart: false) })
-        let console = history.console
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for note in notes { try writer.append(NoteJSON(note)) }
-            return try writer.finish()
-        }
-        if notes.isEmpty { return console.remark("There are no notes: 'archiver note TEXT' writes one.") }
-        for note in notes { try console.output.line(NoteText.line(note, console)) }
+        let period = try window.period.period()
+        let notes = try history.archive.notes(of: history.root, since: period.since, until: period.until)
+        try NoteText.listing(isFiltered: window.isGiven).write(window.last(notes), history.console)
     }
 }
 
 /// Notes as lines of text.
 enum NoteText {
-    /// A line of the list of notes.
-    static func line(_ note: Note, _ console: Console) -> String {
-        guard console.isForPerson else {
-            return TextTable.plain([note.time.rfc3339, note.snapshot?.short ?? "", Escaping.text(note.text)])
-        }
-        let snapshot = note.snapshot.map { console.style(.yellow, $0.short) + "  " } ?? ""
-        return console.style(.dim, LocalTime.text(note.time)) + "  " + snapshot + Escaping.text(note.text)
+    static func listing(isFiltered: Bool) -> Listing<Note> {
+        Listing(
+            [
+                .time("time") { $0.time }, .text("snapshot", mark: .yellow) { $0.snapshot?.short ?? "" },
+                .text("note") { Escaping.text($0.text) },
+            ], emptiness: isFiltered ? "No note matches." : "There are no notes: 'archiver note TEXT' writes one."
+        ) { NoteJSON($0) }
     }
 
     /// A line below the row of the note's snapshot in a table.
@@ -115,6 +97,6 @@ enum NoteText {
 
     /// A line after the line of the note's snapshot in a pipe, with tabs: `# note`, snapshot, time, text.
     static func plain(_ note: Note) -> String {
-        TextTable.plain(["# note", note.snapshot?.short ?? "", note.time.rfc3339, Escaping.text(note.text)])
+        TextTable.plain(["# note", note.snapshot?.short ?? "", LocalTime.plain(note.time), Escaping.text(note.text)])
     }
 }

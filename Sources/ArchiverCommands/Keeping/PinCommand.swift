@@ -17,7 +17,7 @@ struct PinCommand: ParsableCommand {
 
             Examples:
               archiver pin latest --reason "sent to the printer"
-              archiver pin @monday --until 1y
+              archiver pin @monday --expires 1y
               archiver pin
             """)
 
@@ -26,41 +26,50 @@ struct PinCommand: ParsableCommand {
         completion: .selector)
     var selector: ByteArgument?
 
-    @Option(help: ArgumentHelp("Remove the pin at this time: 30d, 1y, 2027-01-31.", valueName: "time"))
-    var until: String?
+    @Option(help: ArgumentHelp("End the pin after a span or at a time: 30d, 1y, 2027-01-31.", valueName: "time"))
+    var expires: TimeArgument?
 
     @Option(help: ArgumentHelp("The reason, shown in lists.", valueName: "text"))
     var reason: String?
 
+    @OptionGroup var window: WindowOptions
     @OptionGroup var states: StateOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if selector != nil, window.isGiven {
+            throw ValidationError(
+                "-n, --since and --until are for listing pins: leave out the snapshot, or these options")
+        }
+    }
 
     func run() throws {
         let console = Console(global)
         let context = try RootContext(global.openArchive(), place)
         guard let selector else { return try list(context.archive, console) }
         let selected = try context.whole(selector, states)
-        let pin = try context.archive.pin(selected, until: try until.map(PinCommand.end), reason: reason)
+        // What is not given again stays.
+        let former = try context.archive.pin(of: selected)
+        let pin = try context.archive.pin(
+            selected, until: try expires.map(PinCommand.end) ?? former?.until, reason: reason ?? former?.reason)
         if console.isJSON { return try console.output.line(JSONText.of(PinJSON(pin))) }
         try console.summary("pinned \(selected.name)" + (pin.until.map { " until \(LocalTime.text($0))" } ?? ""))
     }
 
     private func list(_ archive: Archive, _ console: Console) throws {
-        if until != nil || reason != nil {
+        if expires != nil || reason != nil {
             throw Failure.usage("no snapshot is named", remedy: "name the snapshot to pin, such as 'latest'")
         }
-        let pins = try archive.pins()
-        if console.isJSON { return try console.output.line(JSONText.of(pins.map(PinJSON.init))) }
-        if pins.isEmpty { return console.remark("Nothing is pinned.") }
-        for line in PinList.lines(pins, console) { try console.output.line(line) }
+        let period = try window.period.period()
+        try PinList.listing.write(window.last(archive.pins().filter { period.contains($0.time) }), console)
     }
 
-    /// The end of a pin: a span from now, or a date.
-    static func end(_ text: String) throws -> Timestamp {
-        guard let span = SpanArgument(argument: text) else { return try SnapshotSelector.time(text) }
+    /// The end of a pin: a span from now, or a time.
+    static func end(_ time: TimeArgument) throws -> Timestamp {
+        guard let span = SpanArgument(argument: time.text) else { return try time.end() }
         guard let seconds = span.seconds else {
-            throw Failure.usage("a pin without an end needs no --until", remedy: "leave out --until")
+            throw Failure.usage("a pin without an end needs no --expires", remedy: "leave out --expires")
         }
         return Timestamp.now.advanced(byNanoseconds: Int64(clamping: seconds.multipliedOrMost(by: 1_000_000_000)))
     }

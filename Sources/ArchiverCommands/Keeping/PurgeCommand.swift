@@ -27,8 +27,8 @@ struct PurgeCommand: ParsableCommand {
               archiver purge secrets.env --dry-run
               archiver purge secrets.env keys/ --yes
               archiver purge --pattern '*.key'
-              archiver purge --content ~/Downloads/leaked.pdf      under any name, in all roots
-              archiver purge --text hunter2                        in labels, notes, marks, runs and pins
+              archiver purge --content ~/Downloads/leaked.pdf   # in all roots
+              archiver purge --text hunter2                     # in notes and labels
             """)
 
     @Argument(help: ArgumentHelp("The files and directories to remove.", valueName: "path"), completion: .file())
@@ -38,15 +38,14 @@ struct PurgeCommand: ParsableCommand {
     var pattern: ByteArgument?
 
     @Option(
-        help: ArgumentHelp("Remove every file with exactly the content of this one.", valueName: "file"),
+        help: ArgumentHelp("Files with exactly the content of this one, under any name.", valueName: "file"),
         completion: .file())
     var content: PathArgument?
 
     @Option(help: ArgumentHelp("Remove labels, notes, marks and reasons that contain this text.", valueName: "text"))
     var text: ByteArgument?
 
-    @Flag(name: [.customShort("n"), .long], help: "Show what would be removed, and change nothing.")
-    var dryRun = false
+    @OptionGroup var change: ChangeOptions
 
     @Flag(name: [.customShort("y"), .long], help: "Do not ask for confirmation.")
     var yes = false
@@ -66,7 +65,7 @@ struct PurgeCommand: ParsableCommand {
         let isInterrupted = Interruptions.flag()
         let (target, archive, plan) = try plan(console, isInterrupted)
         if let plan {
-            if dryRun { return try report(plan, console) }
+            if change.dryRun { return try report(plan, console) }
             try confirm(plan, console)
         }
         let progress = OperationProgress()
@@ -88,7 +87,7 @@ struct PurgeCommand: ParsableCommand {
     ) throws -> (target: PurgeTarget, archive: FilePath, plan: PurgeResult?) {
         let archive = try global.openArchive()
         let target = try target(in: archive)
-        if yes, !dryRun { return (target, archive.directory, nil) }
+        if yes, !change.dryRun { return (target, archive.directory, nil) }
         let progress = OperationProgress()
         let line = ProgressLine("searching", progress, console)
         defer { line.end() }
@@ -99,7 +98,7 @@ struct PurgeCommand: ParsableCommand {
     private func target(in archive: Archive) throws -> PurgeTarget {
         if let content { return .content(of: content.path) }
         if let text { return .text(text.bytes) }
-        let context = try RootContext(archive, place)
+        let context = try RootContext(archive, place, paths: paths.map(\.bytes))
         let root = try context.oneRoot()
         if let pattern { return .pattern(pattern.bytes, of: root) }
         let inRoot = context.paths(in: root)
@@ -125,7 +124,7 @@ struct PurgeCommand: ParsableCommand {
     private func report(_ result: PurgeResult, _ console: Console) throws {
         if console.isJSON {
             // The plan is shown only to ask a person for confirmation.
-            if result.isDryRun, !dryRun { return }
+            if result.isDryRun, !change.dryRun { return }
             return try console.output.line(JSONText.of(PurgeJSON(result)))
         }
         if result.isDryRun { try report(names: result, console) }

@@ -28,7 +28,7 @@ struct PickCommand: ParsableCommand {
 
     func run() throws {
         Signals.block(Signals.termination)
-        let history = try HistoryContext(global, place, isPaged: false)
+        let history = try HistoryContext(global, place, paths: path.map { [$0.bytes] } ?? [], isPaged: false)
         var moments = try PickMoments(history, history.path(path))
         guard let chosen = try choose(&moments, history.console) else { throw ExitStatus.interrupted }
         if history.console.isJSON {

@@ -27,7 +27,9 @@ struct EntryListing {
         var target = ""
         if case .linkTarget(let bytes) = entry.content { target = " -> " + Escaping.text(bytes) }
         guard isForPerson else {
-            return TextTable.plain([mode, owner, group, "\(entry.size)", entry.modified.rfc3339, name + target])
+            return TextTable.plain([
+                mode, owner, group, "\(entry.size)", LocalTime.plain(entry.modified), name + target,
+            ])
         }
         let size = entry.kind == .file ? ByteCount.text(entry.size) : "-"
         let shown = entry.kind == .directory ? style(.cyan, name) : name

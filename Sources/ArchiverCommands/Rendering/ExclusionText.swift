@@ -4,12 +4,17 @@ internal import Exclusions
 
 /// Texts of exclusion rules.
 enum ExclusionText {
-    /// The rules in one line; nil for the default rules.
-    static func text(_ rules: ExclusionRules) -> String? {
+    /// The rules in one line; nil for no rules.
+    ///
+    /// - Parameter namesDefault: whether to name the default rule for helper files of editors.
+    static func text(_ rules: ExclusionRules, namesDefault: Bool = true) -> String? {
         var parts: [String] = []
-        let shown = rules.patterns.prefix(patternsLimit)
+        if namesDefault, rules.excludesEditorHelpers { parts.append("excludes helper files of editors") }
+        let patterns = rules.patterns.dropFirst(
+            rules.excludesEditorHelpers ? ExclusionRules.editorHelpers.count : 0)
+        let shown = patterns.prefix(patternsLimit)
         if !shown.isEmpty {
-            let more = rules.patterns.count - shown.count
+            let more = patterns.count - shown.count
             let names = shown.map { Escaping.text($0) }.joined(separator: ", ")
             parts.append("excludes " + names + (more > 0 ? " and \(more) more" : ""))
         }
@@ -38,7 +43,7 @@ enum ExclusionText {
         let name = Escaping.text(directory)
         guard let remembered else { return nil }
         guard let given, given != remembered else {
-            guard given == nil, let text = text(remembered) else { return nil }
+            guard given == nil, let text = text(remembered, namesDefault: false) else { return nil }
             return "\(name): as before, \(text); --reset-exclusions changes this"
         }
         let (before, now) = (text(remembered) ?? "no exclusions", text(given) ?? "no exclusions")

@@ -98,18 +98,25 @@ struct LineBuffer: ~Copyable {
 
 /// Writes times in RFC 3339; caches the text of the last minute.
 struct TimeWriter {
+    /// Whether times are local, as `LocalTime.plain` writes them; otherwise they are in UTC.
+    private let isLocal: Bool
+    /// "Z", or the zone of the cached minute.
+    private var zone: [UInt8] = []
     /// The second at which the cached minute begins.
     private var start: Int64 = 0
     /// "2026-11-21T10:15:".
     private var minute: [UInt8] = []
 
-    /// Appends `time` in the same form as `Timestamp.rfc3339`.
+    init(isLocal: Bool = false) { self.isLocal = isLocal }
+
+    /// Appends `time` in the same form as `Timestamp.rfc3339` or `LocalTime.plain`.
     mutating func append(_ time: Timestamp, to line: inout LineBuffer) {
         var second = UInt64(bitPattern: time.seconds &- start)
         if minute.isEmpty || time.seconds < start || second >= 60 {
-            let text = time.rfc3339.utf8
-            // The dropped end is "30.123456789Z".
-            minute = Array(text.dropLast(13))
+            let text = Array((isLocal ? LocalTime.plain(time) : time.rfc3339).utf8)
+            // What follows "2026-11-21T10:15:" is "30.123456789" and the zone; zones differ by whole minutes.
+            let end = (text.lastIndex(of: UInt8(ascii: ".")) ?? 2) - 2
+            (minute, zone) = (Array(text[..<end]), Array(text[(end + 12)...]))
             second = UInt64((time.seconds % 60 + 60) % 60)
             start = time.seconds &- Int64(second)
         }
@@ -117,6 +124,6 @@ struct TimeWriter {
         line.append(second, width: 2)
         line.append(byte: ".")
         line.append(UInt64(time.nanoseconds), width: 9)
-        line.append(byte: "Z")
+        line.append(zone)
     }
 }

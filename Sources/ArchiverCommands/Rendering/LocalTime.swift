@@ -1,5 +1,6 @@
 // Times for people, in the machine's time zone.
 
+internal import ArchiveFormat
 internal import FileIO
 internal import Glibc
 
@@ -15,6 +16,20 @@ enum LocalTime {
             Digits.padded(parts.tm_mday, to: 2),
         ]
         return date.joined(separator: "-") + " " + clock(parts)
+    }
+
+    /// "2026-11-21T10:15:30.123456789+01:00": the same clock as in a table, with its zone, for pipes.
+    static func plain(_ time: Timestamp) -> String {
+        var seconds = time_t(time.seconds)
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return time.rfc3339 }
+        // Whole minutes, as RFC 3339 has no other zones.
+        let offset = parts.tm_gmtoff / 60 * 60
+        let here = Timestamp(seconds: time.seconds + Int64(offset), nanoseconds: time.nanoseconds)
+        guard offset != 0 else { return time.rfc3339 }
+        let minutes = abs(offset) / 60
+        return here.rfc3339.dropLast() + (offset < 0 ? "-" : "+") + Digits.padded(minutes / 60, to: 2) + ":"
+            + Digits.padded(minutes % 60, to: 2)
     }
 
     private static func clock(_ parts: tm) -> String {

@@ -1,4 +1,4 @@
-// Operations as lines of text.
+// Lists of operations.
 
 internal import ArchiveFormat
 internal import ArchiverKit
@@ -6,46 +6,29 @@ internal import FileIO
 
 /// Lists of operations for people and for programs.
 enum OperationList {
-    private static let columns = [
-        TextTable.Column(title: "id", mark: .yellow, dispensability: 1), TextTable.Column(title: "time"),
-        TextTable.Column(title: "operation"), TextTable.Column(title: "restored", isElastic: true),
-        TextTable.Column(title: "states", dispensability: 2),
-        TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "remarks"),
-    ]
-
-    /// A table for a person, plain lines for a program.
-    static func lines(_ operations: [LoggedOperation], _ console: Console) -> [String] {
-        console.isForPerson ? table(operations, console.style, width: console.output.columns) : operations.map(plain)
+    /// - Parameter showsRoot: whether the operations are of several roots.
+    static func listing(showsRoot: Bool, emptiness: String = "") -> Listing<LoggedOperation> {
+        var columns: [Listing<LoggedOperation>.Column] = [
+            .text("id", mark: .yellow, dispensability: 1) { $0.id.short }, .time("time") { $0.record.time },
+            .pipe { Escaping.text($0.record.rootPath) }, .text("operation") { $0.record.kind.rawValue },
+            .person("restored", isElastic: true, restored), .pipe { Escaping.text($0.record.path) },
+            .pipe { $0.record.snapshot?.short ?? "-" }, .person("states", dispensability: 2, states),
+            .pipe { $0.record.before?.short ?? "-" }, .pipe { $0.after?.short ?? "-" },
+        ]
+        if showsRoot { columns.append(.person("root", isElastic: true) { Escaping.text($0.record.rootPath) }) }
+        columns += [
+            .text("remarks") { remarks($0).joined(separator: ", ") }, .pipe { Escaping.text($0.record.name ?? "") },
+        ]
+        return Listing(columns, emptiness: emptiness) { OperationJSON($0) }
     }
 
-    /// An aligned table; roots are shown only if there are several.
-    static func table(_ operations: [LoggedOperation], _ style: Style, width: Int? = nil) -> [String] {
-        let showsRoot = Set(operations.map(\.record.rootPath)).count > 1
-        var table = TextTable(columns.filter { showsRoot || $0.title != "root" })
-        for operation in operations {
-            let record = operation.record
-            let count = record.parts.isEmpty ? "" : " (\(Plural.of(record.parts.count, "path")))"
-            let path = (record.path.isRoot ? "" : ":" + Escaping.text(record.path)) + count
-            let root = showsRoot ? [Escaping.text(record.rootPath)] : []
-            table.add(
-                [
-                    operation.id.short, LocalTime.text(record.time), record.kind.rawValue,
-                    record.kind == .run
-                        ? Escaping.text(record.name ?? "") : (record.snapshot?.short ?? "nothing") + path,
-                    states(operation),
-                ] + root + [remarks(operation).joined(separator: ", ")])
-        }
-        return table.aligned(style, width: width)
-    }
-
-    /// One line with tabs: id, time, root, kind, path, restored snapshot, snapshots before and after, remarks, name.
-    static func plain(_ operation: LoggedOperation) -> String {
+    /// "3fa9c2d1:notes (2 paths)", or the name of a run.
+    private static func restored(_ operation: LoggedOperation) -> String {
         let record = operation.record
-        return TextTable.plain([
-            operation.id.short, record.time.rfc3339, Escaping.text(record.rootPath), record.kind.rawValue,
-            Escaping.text(record.path), record.snapshot?.short ?? "-", record.before?.short ?? "-",
-            operation.after?.short ?? "-", remarks(operation).joined(separator: ", "), Escaping.text(record.name ?? ""),
-        ])
+        if record.kind == .run { return Escaping.text(record.name ?? "") }
+        let count = record.parts.isEmpty ? "" : " (\(Plural.of(record.parts.count, "path")))"
+        return (record.snapshot?.short ?? "nothing") + (record.path.isRoot ? "" : ":" + Escaping.text(record.path))
+            + count
     }
 
     /// "3fa9c2d1 → 5be01c77".

@@ -1,4 +1,4 @@
-// Roots as lines of text.
+// Lists of roots.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,35 +7,21 @@ internal import FileIO
 
 /// Lists of roots for people and for programs.
 enum RootList {
-    private static let columns = [
-        TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "host", dispensability: 3),
-        TextTable.Column(title: "snapshots", alignment: .right, dispensability: 1),
-        TextTable.Column(title: "latest", dispensability: 2),
-        TextTable.Column(title: "state"), TextTable.Column(title: "settings", isElastic: true),
-    ]
-
-    /// A table for a person, plain lines for a program.
-    static func lines(_ roots: [RootSummary], _ console: Console) -> [String] {
-        guard console.isForPerson else { return roots.map(plain) }
-        var table = TextTable(columns)
-        for summary in roots {
-            table.add([
-                Escaping.text(summary.root.path.bytes), Escaping.text(summary.root.host), "\(summary.snapshotCount)",
-                summary.latest.map { LocalTime.text($0.time) } ?? "", summary.state,
-                [ExclusionText.text(summary.exclusions), WatchSettingsText.text(summary.watchSettings)]
-                    .compactMap(\.self).joined(separator: "; "),
-            ])
-        }
-        return table.aligned(console.style, width: console.output.columns)
-    }
-
-    /// One line with tabs.
-    static func plain(_ summary: RootSummary) -> String {
-        TextTable.plain([
-            Escaping.text(summary.root.path.bytes), Escaping.text(summary.root.host), summary.root.machine.hex,
-            "\(summary.snapshotCount)", summary.latest?.time.rfc3339 ?? "", summary.state,
-            ExclusionText.text(summary.exclusions) ?? "", WatchSettingsText.text(summary.watchSettings) ?? "",
-        ])
+    static var listing: Listing<RootSummary> {
+        Listing(
+            [
+                .text("root", isElastic: true) { Escaping.text($0.root.path.bytes) },
+                .text("host", dispensability: 3) { Escaping.text($0.root.host) }, .pipe { $0.root.machine.hex },
+                .text("snapshots", alignment: .right, dispensability: 1) { "\($0.snapshotCount)" },
+                .time("latest", dispensability: 2) { $0.latest?.time }, .text("state") { $0.state },
+                .person("settings", isElastic: true) { summary in
+                    [ExclusionText.text(summary.exclusions), WatchSettingsText.text(summary.watchSettings)]
+                        .compactMap(\.self).joined(separator: "; ")
+                },
+                .pipe { ExclusionText.text($0.exclusions) ?? "" },
+                .pipe { WatchSettingsText.text($0.watchSettings) ?? "" },
+            ], emptiness: "The archive holds no snapshots yet; 'archiver watch DIR' makes them."
+        ) { RootSummaryJSON($0) }
     }
 }
 

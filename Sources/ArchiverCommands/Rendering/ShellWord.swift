@@ -1,23 +1,39 @@
 // Quotes words of commands that a person can copy.
 
-/// Quotes a path for a shell command.
+/// Quotes a name or a path for a shell command; every printed command uses it.
 enum ShellWord {
-    /// `path`, in double quotes if it has characters that are special in a shell (POSIX Shell Command Language, 2.2.3).
-    static func text(_ path: [UInt8]) -> String {
-        let text = Escaping.text(path)
-        let isPlain = text.utf8.allSatisfy { byte in
-            byte >= 0x80 || isAlphanumeric(byte) || "/._-+,:@%=".utf8.contains(byte)
+    /// `word`, in quotes if it has characters that are special in a shell (POSIX Shell Command Language, 2.2).
+    ///
+    /// Bytes that must not be shown are written as `$'\\012'`, which bash, zsh, ksh and POSIX.1-2024 understand.
+    static func text(_ word: some Collection<UInt8>) -> String {
+        let bytes = Array(word)
+        let text = Escaping.text(bytes)
+        if !text.isEmpty, text.utf8.allSatisfy(isPlain), Array(text.utf8) == bytes { return text }
+        if Array(Escaping.prose(bytes).utf8) == bytes {
+            let text = String(decoding: bytes, as: UTF8.self)
+            return "\"" + text.map { "\\\"$`".contains($0) ? "\\\($0)" : "\($0)" }.joined() + "\""
         }
-        if isPlain { return text }
-        return "\"" + text.map { "\\\"$`".contains($0) ? "\\\($0)" : "\($0)" }.joined() + "\""
+        return "$'" + bytes.map(dollarQuoted).joined() + "'"
     }
 
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    static func text(_ word: String) -> String { text(Array(word.utf8)) }
+
+    private static func dollarQuoted(_ byte: UInt8) -> String {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        case UInt8(ascii: "'"), UInt8(ascii: "\\"): return "\\" + String(UnicodeScalar(byte))
+        case 0x20..<0x7F: return String(UnicodeScalar(byte))
+        default:
+            let digits = String(byte, radix: 8)
+            return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+        }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x80..., UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: false
+        default: "/._-+,:@%=".utf8.contains(byte)
         }
     }
 }

@@ -36,7 +36,8 @@ enum SnapshotDetails {
         func size(_ bytes: UInt64) -> String { isForPerson ? ByteCount.text(bytes) : "\(bytes)" }
         let totals = snapshot.totals
         return [
-            ("id", snapshot.id.hex), ("time", isForPerson ? LocalTime.text(snapshot.time) : snapshot.time.rfc3339),
+            ("id", snapshot.id.hex),
+            ("time", isForPerson ? LocalTime.text(snapshot.time) : LocalTime.plain(snapshot.time)),
             ("root", Escaping.text(snapshot.rootPath)), ("host", Escaping.text(snapshot.host)),
             ("sequence", "\(snapshot.sequence)" + (snapshot.isAside ? " (aside: with exclusions of its own)" : "")),
             ("cause", snapshot.cause.rawValue), ("label", snapshot.label.map { Escaping.text($0) } ?? "-"),

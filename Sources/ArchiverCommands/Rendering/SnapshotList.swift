@@ -9,10 +9,12 @@ internal import FileIO
 enum SnapshotList {
     private static let columns = [
         TextTable.Column(title: "id", mark: .yellow), TextTable.Column(title: "time"),
-        TextTable.Column(title: "changes"), TextTable.Column(title: "size", alignment: .right, dispensability: 2),
+        TextTable.Column(title: "changes", dispensability: 0),
+        TextTable.Column(title: "size", alignment: .right, dispensability: 2),
         TextTable.Column(title: "stored", alignment: .right, dispensability: 3),
         TextTable.Column(title: "cause", dispensability: 1),
-        TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "label", isElastic: true),
+        TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "what", isElastic: true),
+        TextTable.Column(title: "label", isElastic: true),
     ]
 
     /// An aligned table; roots are shown only if there are several.
@@ -21,13 +23,15 @@ enum SnapshotList {
     ///   - pinned: the pinned snapshots, which are marked in the label's column.
     ///   - notes: the notes, shown below their snapshots.
     ///   - outOfOrder: the snapshots whose times are marked.
+    ///   - words: says what a snapshot changed; nil to leave out the column.
     static func table(
         _ records: [ListedSnapshot], _ gaps: ListedGaps, _ style: Style, pinned: Set<ChunkID> = [],
-        notes: [SnapshotID: [Note]] = [:], outOfOrder: Set<SnapshotID> = [], isNewestFirst: Bool = false,
-        width: Int? = nil
+        notes: [SnapshotID: [Note]] = [:], outOfOrder: Set<SnapshotID> = [], words: SnapshotWords? = nil,
+        isNewestFirst: Bool = false, width: Int? = nil
     ) -> [String] {
         let showsRoot = Set(records.map(\.rootPath)).count > 1
-        var table = TextTable(columns.filter { showsRoot || $0.title != "root" })
+        var table = TextTable(
+            columns.filter { (showsRoot || $0.title != "root") && (words != nil || $0.title != "what") })
         for snapshot in records {
             let root = showsRoot ? [Escaping.text(snapshot.rootPath)] : []
             let gaps = gaps.before(snapshot).map { gap in
@@ -39,7 +43,7 @@ enum SnapshotList {
                     snapshot.id.short, LocalTime.text(snapshot.time), snapshot.changes.text,
                     ByteCount.text(snapshot.totals.bytes), ByteCount.text(snapshot.storedBytes),
                     snapshot.cause.rawValue,
-                ] + root + [
+                ] + root + (words.map { [$0.text(snapshot)] } ?? []) + [
                     label(
                         of: snapshot, isPinned: pinned.contains(snapshot.id.chunk),
                         isOutOfOrder: outOfOrder.contains(snapshot.id))
@@ -60,7 +64,8 @@ enum SnapshotList {
     /// One line with tabs, distinct from the lines of snapshots: `# gap`, start, end, root, cause.
     static func plain(_ gap: GapRecord) -> String {
         TextTable.plain([
-            "# gap", gap.start.rfc3339, gap.end.rfc3339, Escaping.text(gap.rootPath), gap.cause.rawValue,
+            "# gap", LocalTime.plain(gap.start), LocalTime.plain(gap.end), Escaping.text(gap.rootPath),
+            gap.cause.rawValue,
         ])
     }
 
@@ -75,7 +80,7 @@ enum SnapshotList {
 
 /// Writes the lines of `SnapshotList.plain` quickly: caches the texts that consecutive snapshots share.
 struct SnapshotLines {
-    private var times = TimeWriter()
+    private var times = TimeWriter(isLocal: true)
     private var root: (path: [UInt8], shown: [UInt8]) = ([], [])
 
     mutating func append(_ snapshot: ListedSnapshot, to line: inout LineBuffer) {

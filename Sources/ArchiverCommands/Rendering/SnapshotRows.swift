@@ -45,7 +45,7 @@ struct SnapshotRows: ~Copyable {
             lines.append(snapshot, to: &buffer)
             buffer.append(byte: "\n")
             if isOutOfOrder {
-                buffer.append(TextTable.plain(["# out of order", snapshot.id.short, snapshot.time.rfc3339]))
+                buffer.append(TextTable.plain(["# out of order", snapshot.id.short, LocalTime.plain(snapshot.time)]))
                 buffer.append(byte: "\n")
             }
             for note in notes {

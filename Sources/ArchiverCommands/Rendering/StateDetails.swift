@@ -14,7 +14,7 @@ enum StateDetails {
         func size(_ bytes: UInt64) -> String { isForPerson ? ByteCount.text(bytes) : "\(bytes)" }
         return SnapshotDetails.head(
             [
-                ("id", state.id.hex), ("time", isForPerson ? LocalTime.text(state.time) : state.time.rfc3339),
+                ("id", state.id.hex), ("time", isForPerson ? LocalTime.text(state.time) : LocalTime.plain(state.time)),
                 ("title", Escaping.text(state.title)), ("host", Escaping.text(state.host)),
                 ("label", state.label.map { Escaping.text($0) } ?? "-"), ("type", Escaping.text(state.type)),
                 ("version", "\(state.version)"), ("size", size(state.bytes)), ("stored", size(state.storedBytes)),

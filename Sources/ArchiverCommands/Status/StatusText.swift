@@ -10,8 +10,13 @@ internal import SystemPackage
 enum StatusText {
     /// The lines of `status`.
     ///
-    /// - Parameter isBrief: whether each root gets one line.
-    static func lines(_ status: ArchiveStatus, _ style: Style, isBrief: Bool = false) -> [String] {
+    /// - Parameters:
+    ///   - snapshots: how many snapshots the whole archive has; nil if all roots are in `status`.
+    ///   - isBrief: whether each root gets one line.
+    ///   - isQuiet: whether only roots and findings are shown.
+    static func lines(
+        _ status: ArchiveStatus, _ style: Style, snapshots: Int? = nil, isBrief: Bool = false, isQuiet: Bool = false
+    ) -> [String] {
         var lines: [String] = []
         for root in status.roots {
             let isDamaged = !status.damage.isEmpty
@@ -20,14 +25,15 @@ enum StatusText {
                 ? [briefLine(root, isDamaged: isDamaged, style)]
                 : self.lines(root, isDamaged: isDamaged, style) + [""]
         }
+        if isQuiet { return lines + status.findings.map { finding($0, style) } }
         if isBrief, !lines.isEmpty { lines.append("") }
-        let snapshots = status.roots.reduce(0) { $0 + $1.snapshotCount }
+        let snapshots = snapshots ?? status.roots.reduce(0) { $0 + $1.snapshotCount }
         let states =
             status.states.count > 0
             ? "\(Plural.of(status.states.count, "saved state")) (\(ByteCount.text(status.states.storedBytes))), " : ""
         lines.append(
             "archive \(name(status.directory)): \(Plural.of(snapshots, "snapshot")), \(states)"
-                + "\(ByteCount.text(status.storedBytes)), "
+                + "\(size(status)), "
                 + "\(ByteCount.text(status.freeBytes)) free")
         if let room = MaintenanceText.budget(status.room) { lines.append(room) }
         let limits = [
@@ -38,6 +44,12 @@ enum StatusText {
         let used = status.roots.reduce(0) { $0 + ($1.watcher?.directories.watched ?? 0) }
         lines.append("limits: \(limits.joined(separator: ", ")); watched here: \(used)")
         return lines + status.findings.map { finding($0, style) }
+    }
+
+    /// "6.1 MiB (5.9 MiB of it data)": what du(1) and 'archiver usage' show, with the catalogue.
+    private static func size(_ status: ArchiveStatus) -> String {
+        let (used, data) = (ByteCount.text(status.room.usedBytes), ByteCount.text(status.storedBytes))
+        return used == data ? used : "\(used) (\(data) of it data)"
     }
 
     /// "up to date  /home/ann: 12 snapshots, the latest of 2026-11-21 10:15:30", or the first finding instead.
@@ -145,7 +157,8 @@ enum StatusText {
             ? "nothing missed" : "\(Plural.of(result.found, "change")) without an event, captured now"
         let repaired =
             result.repaired > 0 ? ", \(Plural.of(result.repaired, "directory", "directories")) watched again" : ""
-        return "\(result.entries) entries in \(milliseconds(result.seconds)), \(found)\(repaired)"
+        return
+            "\(Plural.of(result.entries, "entry", "entries")) in \(milliseconds(result.seconds)), \(found)\(repaired)"
     }
 
     /// "changes from … to … may have been seen late (too many events at once)".

@@ -14,7 +14,8 @@ struct MarkCommand: ParsableCommand {
         discussion: """
             For hooks of assistants and editors: a running watcher captures every change made so far and marks the \
             state. This takes milliseconds. The command never waits longer than 200 ms: if there is no mark by then, \
-            it reports why, and the exit code is 1. 'archiver turns' lists the marks and the changes after each; \
+            it reports why, and the exit code is 1. With --wait, it waits, and without a watcher it captures the directory \
+            itself. 'archiver turns' lists the marks and the changes after each; \
             'archiver rewind' goes back to one.
 
             Examples:
@@ -27,11 +28,12 @@ struct MarkCommand: ParsableCommand {
             "The mark's name; a longer text is cut to the first line and 200 characters.", valueName: "name"))
     var name: String
 
-    @Flag(help: "Wait without a limit; without a watcher, capture the directory first.")
+    @Flag(help: "Wait without a limit instead of failing.")
     var wait = false
 
     @Option(
-        help: ArgumentHelp("The directory (default: the root that contains the current directory).", valueName: "dir"))
+        help: ArgumentHelp(
+            "The root to use (default: the one that holds the paths, or the current directory).", valueName: "dir"))
     var root: PathArgument?
 
     @OptionGroup var global: GlobalOptions

@@ -17,7 +17,7 @@ struct RewindCommand: ParsableCommand {
             --with-git is given; so do paths that are excluded from snapshots.
 
             Examples:
-              archiver rewind -n                show what it would do
+              archiver rewind --dry-run         # show what it would do
               archiver rewind 3
               archiver rewind "before the refactoring"
             """)
@@ -27,8 +27,7 @@ struct RewindCommand: ParsableCommand {
             "The number of turns to go back, or the name of a mark (default: 1).", valueName: "turn"))
     var turn: String?
 
-    @Flag(name: [.customShort("n"), .long], help: "Show what would be done, and change nothing.")
-    var dryRun = false
+    @OptionGroup var change: ChangeOptions
 
     @Flag(help: "Restore repositories (.git, .hg, .jj) as well.")
     var withGit = false
@@ -42,22 +41,22 @@ struct RewindCommand: ParsableCommand {
         let root = try context.oneRoot()
         let mark = try mark(context.archive.marks(of: root), root)
         let options = RestoreOptions(
-            isDryRun: dryRun, leavesRepositories: !withGit, interruption: Interruptions.observed())
+            isDryRun: change.dryRun, leavesRepositories: !withGit, interruption: Interruptions.observed())
         let progress = OperationProgress()
         let line = ProgressLine("restoring \(Escaping.text(root.path.bytes))", progress, console)
-        let actions = RestoreActions(console, isKept: dryRun && console.isJSON, isDryRun: dryRun, line)
+        let actions = RestoreActions(console, isKept: change.dryRun && console.isJSON, isDryRun: change.dryRun, line)
         let result: RestoreResult
         do {
             defer { line.end() }
             result = try context.archive.rewind(root, to: mark, options, progress: progress, onAction: actions.add)
         }
         if console.isJSON {
-            let json = RestoreJSON(id: mark.snapshot, result: result, actions: dryRun ? actions.kept : nil)
+            let json = RestoreJSON(id: mark.snapshot, result: result, actions: change.dryRun ? actions.kept : nil)
             try console.output.line(JSONText.of(json))
         } else if let snapshot = try context.archive.snapshot(of: mark) {
             let text = RestoreSummary.text(
                 snapshot, [.root], options, result, try context.word(for: result.destination))
-            try dryRun ? console.output.line(text) : console.summary(text)
+            try change.dryRun ? console.output.line(text) : console.summary(text)
         }
         if result.repositories > 0, !console.isJSON { console.remark("--with-git restores the repositories, too.") }
         console.warn(result)

@@ -17,67 +17,63 @@ struct TurnsCommand: ParsableCommand {
 
             Examples:
               archiver turns --files
-              archiver rewind 2                 go back to before the second to last turn
+              archiver rewind 2                 # go back to before the second to last turn
             """)
-
-    @Option(
-        name: [.customShort("n"), .customLong("limit")],
-        help: ArgumentHelp("Show at most this many, the latest.", valueName: "count"))
-    var limit: Int?
 
     @Flag(help: "Also list the files that each turn changed.")
     var files = false
 
+    @OptionGroup var window: WindowOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     /// The maximum number of rows of a table without `--limit`.
     private static let tableLimit = 50
 
-    func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
-    }
-
     func run() throws {
         let history = try HistoryContext(global, place)
         let console = history.console
-        let turns = try history.archive.turns(
-            of: history.root, limit: limit ?? (console.isForPerson ? TurnsCommand.tableLimit : nil))
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for (index, turn) in turns.enumerated() {
-                try writer.append(
-                    TurnJSON(number: index + 1, turn: turn, files: files ? try changed(turn, history) : nil))
-            }
-            return try writer.finish()
-        }
-        if turns.isEmpty {
-            return console.remark("There are no marks yet; 'archiver mark NAME' marks the current state.")
-        }
-        if console.isForPerson { return try writeTable(turns, history) }
-        for (index, turn) in turns.enumerated() {
-            try console.output.line(TurnsCommand.plain(index + 1, turn))
-            if files {
-                for difference in try changed(turn, history) { try console.output.line("\t" + line(difference)) }
-            }
-        }
+        let period = try window.period.period()
+        let limit = window.limit ?? (console.isForPerson ? TurnsCommand.tableLimit : nil)
+        // Turns are counted from the latest one, whatever the period.
+        let turns = try history.archive.turns(of: history.root, limit: window.period.isGiven ? nil : limit)
+            .enumerated().map { Row(number: $0 + 1, turn: $1, files: files ? try changed($1, history) : nil) }
+            .filter { period.contains($0.turn.mark.time) }
+        let isCut = window.limit == nil && turns.count >= TurnsCommand.tableLimit
+        try TurnsCommand.listing(isFiltered: window.isGiven).write(
+            turns.prefix(limit ?? turns.count), console,
+            older: isCut ? "Older turns are not shown; -n shows more." : nil)
     }
 
-    private func writeTable(_ turns: [Turn], _ history: HistoryContext) throws {
-        let console = history.console
-        var table = TextTable([
-            TextTable.Column(title: "turn", alignment: .right, mark: .yellow), TextTable.Column(title: "time"),
-            TextTable.Column(title: "changes"), TextTable.Column(title: "before it"),
-            TextTable.Column(title: "name", isElastic: true),
-        ])
-        for (index, turn) in turns.enumerated() {
-            table.add([
-                "\(index + 1)", LocalTime.text(turn.mark.time), turn.changes?.text ?? "",
-                turn.before?.id.short ?? "gone", Escaping.text(turn.mark.name),
-            ])
-            if files { for difference in try changed(turn, history) { table.add(note: "        " + line(difference)) } }
+    private struct Row {
+        let number: Int
+        let turn: Turn
+        let files: [Difference]?
+    }
+
+    private static func listing(isFiltered: Bool) -> Listing<Row> {
+        var listing = Listing<Row>(
+            [
+                .text("turn", alignment: .right, mark: .yellow) { "\($0.number)" }, .time("time") { $0.turn.mark.time },
+                .pipe { Escaping.text($0.turn.mark.name) }, .person("changes") { $0.turn.changes?.text ?? "" },
+                .pipe { "\($0.turn.changes?.added ?? 0)" }, .pipe { "\($0.turn.changes?.modified ?? 0)" },
+                .pipe { "\($0.turn.changes?.removed ?? 0)" },
+                .text(
+                    "before it", person: { $0.turn.before?.id.short ?? "gone" },
+                    pipe: { $0.turn.before?.id.short ?? "" }),
+                .pipe { $0.turn.after?.id.short ?? "" },
+                .person("name", isElastic: true) { Escaping.text($0.turn.mark.name) },
+            ],
+            emptiness: isFiltered
+                ? "No turn matches." : "There are no marks yet; 'archiver mark NAME' marks the current state."
+        ) { TurnJSON(number: $0.number, turn: $0.turn, files: $0.files) }
+        listing.after = { row in
+            (row.files ?? []).map { difference in
+                let text = "\(difference.kind.sign.rawValue) \(Escaping.text(difference.path))"
+                return .init(person: "        " + text, pipe: "\t" + text)
+            }
         }
-        for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
+        return listing
     }
 
     /// The differences between the states before and after a turn.
@@ -89,18 +85,6 @@ struct TurnsCommand: ParsableCommand {
             return true
         }
         return found
-    }
-
-    private func line(_ difference: Difference) -> String {
-        "\(difference.kind.sign.rawValue) \(Escaping.text(difference.path))"
-    }
-
-    private static func plain(_ number: Int, _ turn: Turn) -> String {
-        TextTable.plain([
-            "\(number)", turn.mark.time.rfc3339, Escaping.text(turn.mark.name), "\(turn.changes?.added ?? 0)",
-            "\(turn.changes?.modified ?? 0)", "\(turn.changes?.removed ?? 0)", turn.before?.id.short ?? "",
-            turn.after?.id.short ?? "",
-        ])
     }
 }
 

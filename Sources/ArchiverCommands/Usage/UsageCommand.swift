@@ -16,10 +16,10 @@ struct UsageCommand: ParsableCommand {
             several of them share is counted separately. With --by day and --by snapshot, lists the bytes that each \
             day or snapshot added. Below the table are the space that can be reclaimed, the space that 'archiver keep \
             --usual' would free, the archive's growth, and when its space is used up. In a pipe the columns are \
-            separated by tabs: bytes, versions or snapshots, name.
+            separated by tabs: bytes, versions or snapshots, name. A terminal shows 40 rows, unless -n is given.
 
             Examples:
-              archiver usage                  large files and directories of the current root
+              archiver usage                  # what is large in the current root
               archiver usage figures/
               archiver usage --by day --json
             """)
@@ -35,7 +35,9 @@ struct UsageCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Group by path, root, day or snapshot.", valueName: "what"))
     var by: Grouping?
 
-    @Option(help: ArgumentHelp("Show at most this many lines (default on a terminal: 40).", valueName: "count"))
+    @Option(
+        name: [.customShort("n", allowingJoined: true), .long],
+        help: ArgumentHelp("Show at most this many, the newest or the largest.", valueName: "count"))
     var limit: Int?
 
     @OptionGroup var place: RootOptions
@@ -49,7 +51,7 @@ struct UsageCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let archive = try global.openArchive()
-        let context = try RootContext(archive, place)
+        let context = try RootContext(archive, place, paths: directory.map { [$0.bytes] } ?? [])
         switch by ?? (context.root == nil && directory == nil ? .root : .path) {
         case .day: try writeDays(archive.dailyUsage(of: context.root), console)
         case .snapshot: try writeSnapshots(archive.snapshots(SnapshotQuery(root: context.root)), console)
@@ -90,53 +92,46 @@ struct UsageCommand: ParsableCommand {
     private func write(_ usage: ArchiveUsage, _ console: Console) throws {
         let count = shown(usage.items.count, console)
         if console.isJSON { return try console.output.line(JSONText.of(UsageJSON(usage, limit: count))) }
-        let rows = usage.items.prefix(count).map { item in
+        let items = Listing<ArchiveUsage.Item>(
             [
-                UsageText.bytes(item.ownBytes, console), item.versions > 0 ? "\(item.versions)" : "",
-                UsageText.name(item),
-            ]
-        }
-        try write(rows, of: usage.items.count, second: "versions", "what", console)
+                .bytes("bytes") { $0.ownBytes },
+                .text("versions", alignment: .right) { $0.versions > 0 ? "\($0.versions)" : "" },
+                .text("what", isElastic: true) { UsageText.name($0) },
+            ], emptiness: UsageCommand.emptiness
+        ) { _ in "" }
+        try items.write(usage.items.prefix(count), console, older: UsageCommand.more(usage.items.count - count))
         if console.isForPerson { for line in UsageText.lines(usage) { try console.output.line(line) } }
     }
 
     private func writeDays(_ days: [DailyUsage], _ console: Console) throws {
         // With a limit, the newest days are shown.
         let last = days.suffix(shown(days.count, console))
-        if console.isJSON { return try console.output.line(JSONText.of(last.map(DailyUsageJSON.init))) }
-        let rows = last.map { day in
-            [UsageText.bytes(day.storedBytes, console), "\(day.snapshots)", UsageText.day(day.day)]
-        }
-        try write(rows, of: days.count, second: "snapshots", "day (UTC)", console)
+        try Listing<DailyUsage>(
+            [
+                .bytes("bytes") { $0.storedBytes }, .text("snapshots", alignment: .right) { "\($0.snapshots)" },
+                .text("day (UTC)") { UsageText.day($0.day) },
+            ], emptiness: UsageCommand.emptiness
+        ) { DailyUsageJSON($0) }
+        .write(last, console, older: UsageCommand.more(days.count - last.count))
     }
 
     private func writeSnapshots(_ snapshots: [ListedSnapshot], _ console: Console) throws {
         let largest = snapshots.sorted { $0.storedBytes > $1.storedBytes }.prefix(shown(snapshots.count, console))
-        if console.isJSON { return try console.output.line(JSONText.of(largest.map(SnapshotJSON.init))) }
-        let rows = largest.map { snapshot in
-            [
-                UsageText.bytes(snapshot.storedBytes, console), snapshot.id.short,
-                (console.isForPerson ? LocalTime.text(snapshot.time) : snapshot.time.rfc3339) + "  "
-                    + Escaping.text(snapshot.rootPath),
-            ]
+        func made(_ snapshot: ListedSnapshot, _ time: String) -> String {
+            time + "  " + Escaping.text(snapshot.rootPath)
         }
-        try write(rows, of: snapshots.count, second: "id", "made", console)
+        try Listing<ListedSnapshot>(
+            [
+                .bytes("bytes") { $0.storedBytes }, .text("id", mark: .yellow) { $0.id.short },
+                .text(
+                    "made", isElastic: true, person: { made($0, LocalTime.text($0.time)) },
+                    pipe: { made($0, LocalTime.plain($0.time)) }),
+            ], emptiness: UsageCommand.emptiness
+        ) { SnapshotJSON($0) }
+        .write(largest, console, older: UsageCommand.more(snapshots.count - largest.count))
     }
 
-    private func write(
-        _ rows: [[String]], of count: Int, second: String, _ last: String, _ console: Console
-    ) throws {
-        guard console.isForPerson else {
-            for row in rows { try console.output.line(TextTable.plain(row)) }
-            return
-        }
-        if rows.isEmpty { return console.remark("The archive holds no snapshots yet.") }
-        var table = TextTable([
-            TextTable.Column(title: "bytes", alignment: .right), TextTable.Column(title: second, alignment: .right),
-            TextTable.Column(title: last, isElastic: true),
-        ])
-        for row in rows { table.add(row) }
-        for line in table.aligned(console.style, width: console.output.columns) { try console.output.line(line) }
-        if rows.count < count { console.remark("\(count - rows.count) more; --limit shows them.") }
-    }
+    private static let emptiness = "The archive holds no snapshots yet."
+
+    private static func more(_ count: Int) -> String? { count > 0 ? "\(count) more; -n shows them." : nil }
 }

@@ -7,11 +7,6 @@ internal import FileIO
 
 /// Texts of `usage`.
 enum UsageText {
-    /// "1.2 GiB" for a person, the number for a program.
-    static func bytes(_ bytes: UInt64, _ console: Console) -> String {
-        console.isForPerson ? ByteCount.text(bytes) : "\(bytes)"
-    }
-
     static func name(_ item: ArchiveUsage.Item) -> String {
         switch item.owner {
         case .root(let root): Escaping.text(root.path.bytes)

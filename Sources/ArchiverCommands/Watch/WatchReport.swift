@@ -25,19 +25,23 @@ final class WatchReport: Sendable {
     private let showsRoot: Bool
     private let progress: ProgressLine
     private let status: @Sendable () -> String
+    private let words: @Sendable (ListedSnapshot) -> String
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - roots: the number of watched roots.
     ///   - progress: the progress line of the first captures, which ends with them.
     ///   - status: returns the text to print on SIGUSR1.
+    ///   - words: says what a snapshot changed.
     init(
-        _ console: Console, roots: Int, _ progress: ProgressLine, status: @escaping @Sendable () -> String
+        _ console: Console, roots: Int, _ progress: ProgressLine, status: @escaping @Sendable () -> String,
+        words: @escaping @Sendable (ListedSnapshot) -> String = { _ in "" }
     ) {
         self.console = console
         showsRoot = roots > 1
         self.progress = progress
         self.status = status
+        self.words = words
         state = Locked(State(starting: roots))
     }
 
@@ -145,7 +149,9 @@ final class WatchReport: Sendable {
         case .snapshot(let snapshot):
             if console.isQuiet { return }
             try put(
-                console.isForPerson ? WatchText.snapshot(snapshot, showsRoot: showsRoot) : SnapshotList.plain(snapshot))
+                console.isForPerson
+                    ? WatchText.snapshot(snapshot, showsRoot: showsRoot, words: words(snapshot))
+                    : SnapshotList.plain(snapshot))
         case .audited(_, let result) where result.found == 0 && result.repaired == 0 && !console.isVerbose:
             break
         case .maintained(let result) where result.isShort:

@@ -8,13 +8,16 @@ internal import SystemPackage
 
 /// Texts of watch events.
 enum WatchText {
-    /// "2026-11-21 10:15:30  1a2b3c4d  +1 ~0 -0  1.2 KiB stored".
-    static func snapshot(_ snapshot: ListedSnapshot, showsRoot: Bool) -> String {
+    /// "2026-11-21 10:15:30  1a2b3c4d  +1 ~0 -0  1.2 KiB stored  + notes.txt".
+    ///
+    /// - Parameter words: what the snapshot changed; empty if that is not known.
+    static func snapshot(_ snapshot: ListedSnapshot, showsRoot: Bool, words: String = "") -> String {
         let parts = [
             LocalTime.text(snapshot.time), snapshot.id.short, snapshot.changes.text,
             ByteCount.text(snapshot.storedBytes) + " stored",
         ]
-        return (parts + (showsRoot ? [Escaping.text(snapshot.rootPath)] : [])).joined(separator: "  ")
+        return (parts + (showsRoot ? [Escaping.text(snapshot.rootPath)] : []) + (words.isEmpty ? [] : [words]))
+            .joined(separator: "  ")
     }
 
     /// A line of the log with its time.

@@ -1,5 +1,6 @@
 // Examines an archive's location: space, access, file system, existing content.
 
+internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 internal import Glibc
@@ -84,10 +85,10 @@ struct ArchiveExamination {
     }
 
     private func room(for survey: TreeSurvey?) -> DoctorFinding {
-        let text = "\(free >> 20) MiB are free for the archive"
+        let text = "\(RootFindings.size(free)) are free for the archive"
         if let survey, !exists, survey.bytes > free {
             return DoctorFinding(
-                "room", .bad, "\(text), but the directory holds \(survey.bytes >> 20) MiB",
+                "room", .bad, "\(text), but the directory holds \(RootFindings.size(survey.bytes))",
                 remedy: "free some space, choose another place with --archive, or exclude files with --exclude")
         }
         if free < min(256 << 20, total / 20) {
@@ -104,7 +105,8 @@ struct ArchiveExamination {
             return [
                 DoctorFinding(
                     "clock", .bad, "the latest snapshot of \(root.path) is dated in the future",
-                    remedy: "set the clock: it is wrong, or was wrong then")
+                    remedy: "set the clock if it is wrong now; if it was wrong then, "
+                        + "'archiver forget \(latest.id.short)' removes that snapshot")
             ]
         }
         let count = try archive.snapshotsOutOfOrder(of: nil).count
@@ -114,9 +116,7 @@ struct ArchiveExamination {
                 "clock", .note,
                 count == 1
                     ? "the time of 1 snapshot contradicts its order: the clock was wrong"
-                    : count == 1
-                        ? "the time of 1 snapshot contradicts the order: the clock was wrong"
-                        : "the times of \(count) snapshots contradict the order: the clock was wrong",
+                    : "the times of \(count) snapshots contradict the order: the clock was wrong",
                 remedy: "'archiver list' marks them; the order is right, and 'archiver forget' removes such a snapshot")
         ]
     }

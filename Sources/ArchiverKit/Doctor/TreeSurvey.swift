@@ -82,7 +82,7 @@ struct TreeSurvey {
     }
 
     private var size: DoctorFinding {
-        DoctorFinding("size", .good, "\(directories) directories, \(files) files, \(bytes >> 20) MiB")
+        DoctorFinding("size", .good, "\(directories) directories, \(files) files, \(RootFindings.size(bytes))")
     }
 
     private var access: DoctorFinding {

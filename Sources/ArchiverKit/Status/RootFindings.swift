@@ -53,6 +53,14 @@ enum RootFindings {
         return findings
     }
 
+    /// "250 MiB", or "68.2 GiB" for more than ten thousand of them.
+    static func size(_ bytes: UInt64) -> String {
+        let mebibytes = (bytes >> 20) + (bytes & 0xF_FFFF == 0 ? 0 : 1)
+        if mebibytes < 10_000 { return "\(mebibytes) MiB" }
+        let tenths = mebibytes * 10 / 1024
+        return "\(tenths / 10).\(tenths % 10) GiB"
+    }
+
     /// Returns the finding that the latest snapshot of a root is dated in the future.
     static var future: Finding {
         Finding("its latest snapshot is dated in the future", remedy: "check the clock of this machine")
@@ -73,14 +81,13 @@ extension Finding {
     ///   - notice: what the last maintenance found.
     ///   - isFirst: whether nothing was forgotten for lack of room so far.
     init?(_ room: ArchiveRoom, _ notice: RoomNotice?, isFirst: Bool) {
-        func text(_ bytes: UInt64) -> String { "\((bytes + (1 << 20) - 1) >> 20) MiB" }
         let limit = room.budget.maxSize
         let least = room.budget.minFree(of: room.totalBytes)
         let isAboutSize = limit.map { room.usedBytes > $0 - $0 / 10 } ?? false
         let space =
             isAboutSize
-            ? "the archive takes \(text(room.usedBytes)) of its limit of \(text(limit ?? 0))"
-            : "only \(text(room.freeBytes)) are free on the archive's file system, of \(text(least)) to be left free"
+            ? "the archive takes \(RootFindings.size(room.usedBytes)) of its limit of \(RootFindings.size(limit ?? 0))"
+            : "only \(RootFindings.size(room.freeBytes)) are free on the archive's file system, of \(RootFindings.size(least)) to be left free"
         guard room.isShort else {
             guard room.isAlmostShort, isFirst else { return nil }
             self.init(
@@ -104,11 +111,11 @@ extension Finding {
         let others = isFirst ? ": old snapshots will be forgotten to make room" : ""
         if let limit, room.usedBytes > limit {
             self.init(
-                "the archive takes \(text(room.usedBytes)), more than its limit of \(text(limit))\(others)",
+                "the archive takes \(RootFindings.size(room.usedBytes)), more than its limit of \(RootFindings.size(limit))\(others)",
                 remedy: "run 'archiver prune --dry-run' to see which, or raise the limit: 'archiver keep --max-size'")
         } else {
             self.init(
-                "only \(text(room.freeBytes)) are free on the archive's file system, less than \(text(least))\(others)",
+                "only \(RootFindings.size(room.freeBytes)) are free on the archive's file system, less than \(RootFindings.size(least))\(others)",
                 remedy: "free some space, or run 'archiver prune' to forget old snapshots")
         }
     }

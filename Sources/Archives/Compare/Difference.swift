@@ -13,6 +13,8 @@ public struct Difference: Sendable {
     }
 
     public let path: RelativePath
+    /// The left state's path if it was renamed; nil if it was not.
+    public let formerPath: RelativePath?
     /// The left state's entry; nil if it has none.
     public let left: Entry?
     /// The right state's entry; nil if it has none.
@@ -21,6 +23,15 @@ public struct Difference: Sendable {
     package init?(left: Entry?, right: Entry?) {
         guard let path = left?.path ?? right?.path else { return nil }
         self.path = path
+        formerPath = nil
+        self.left = left
+        self.right = right
+    }
+
+    /// A path that was renamed.
+    package init(renamed left: Entry, to right: Entry) {
+        path = right.path
+        formerPath = left.path
         self.left = left
         self.right = right
     }

@@ -28,13 +28,26 @@ extension Archive {
         try facing {
             let marks = try marks(of: root)
             guard !marks.isEmpty else { return [] }
+            let operations = try operations(of: root)
+            var next = Timestamp?.none
             var after = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: root.machine)
             return try marks.prefix(limit ?? marks.count).map { mark in
                 let before = try snapshot(of: mark)
-                defer { after = before }
-                return Turn(mark: mark, before: before, after: after, changes: try changes(from: before, to: after))
+                // A restore ends the turn: what it changed is no work of the turn.
+                let restore = operations.first { operation in
+                    operation.record.kind != .run && operation.record.time > mark.time
+                        && next.map { operation.record.time < $0 } ?? true
+                }
+                let end = try restore.map { try listed($0.record.before) } ?? after
+                defer { (after, next) = (before, mark.time) }
+                return Turn(mark: mark, before: before, after: end, changes: try changes(from: before, to: end))
             }
         }
+    }
+
+    private func listed(_ id: SnapshotID?) throws -> ListedSnapshot? {
+        guard let id else { return nil }
+        return try store.catalogue.snapshots(Catalogue.SnapshotFilter(idPrefix: id.hex, limit: 1)).first
     }
 
     /// The snapshot of the marked state; nil if the archive no longer holds it.

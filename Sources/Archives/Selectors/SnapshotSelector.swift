@@ -115,7 +115,7 @@ public struct SnapshotSelector: Sendable, Hashable {
     /// - Throws: `ArchiverError` with the code `malformedSelector` if `text` is not a time, or a start in the future.
     public static func time(_ text: String, isStart: Bool = false) throws(ArchiverError) -> Timestamp {
         let now = Timestamp.now
-        guard let time = TimeParser.time(text, isStart ? .start : .end, now: now) else {
+        guard let time = moment(text, isStart: isStart, now: now) else {
             throw ArchiverError(
                 .malformedSelector, "'\(text)' is not a time",
                 remedy: "a time is like 10m (ago), \"2 hours ago\", 14:05, monday, 2026-11-21 or \"2026-11-21 14:05\"")
@@ -125,6 +125,11 @@ public struct SnapshotSelector: Sendable, Hashable {
                 .malformedSelector, "'\(text)' is in the future", remedy: "'latest' is the newest snapshot")
         }
         return time
+    }
+
+    /// The first or the last moment of a time, which may be in the future; nil if `text` is not a time.
+    package static func moment(_ text: String, isStart: Bool, now: Timestamp = .now) -> Timestamp? {
+        TimeParser.time(text, isStart ? .start : .end, now: now)
     }
 
     /// The last moment of the span that follows `@` in `selector`; the span must have begun.

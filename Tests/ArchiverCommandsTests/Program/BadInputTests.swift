@@ -116,7 +116,7 @@ struct BadInputTests {
         arguments: [
             ["bogus"], ["list", "--bogus"], ["list", "--limit", "0"], ["list", "-q", "-v"], ["diff"],
             ["show", "a", "--raw", "--entries"], ["watch", ".", "--settle", "soon"], ["capture"],
-            ["watch", ".", "--settle", "3s", "--max-delay", "1s"], ["diff", "a", "--text", "--stat"],
+            ["watch", ".", "--settle", "3s", "--max-delay", "1s"], ["diff", "a", "--patch", "--stat"],
         ])
     func usage(arguments: [String]) throws {
         let work = try Workplace()

@@ -99,7 +99,7 @@ struct CommandLineTests {
         try work.write("b.txt", "one\nthree\n")
         try work.write("copy/todo.txt", "one\n")
         let id = try work.capture()
-        let text = try work.run("diff", "\(id):a.txt", "\(id):b.txt", "--text")
+        let text = try work.run("diff", "\(id):a.txt", "\(id):b.txt", "--patch")
         #expect(text.status == 0, "\(text.errorText)")
         #expect(text.lines.suffix(2) == ["-two", "+three"], "\(text.text)")
         let trees = try work.run("diff", "\(id):notes", "\(id):copy")

@@ -149,7 +149,7 @@ struct HistoryBadInputTests {
         arguments: [
             ["log", "file"], ["find", "file"], ["grep", "line"], ["deleted"], ["changes"], ["sessions"],
             ["blame", "file"], ["note"], ["note", "text"], ["turns"], ["sync"], ["mark", "--wait", "name"],
-            ["rewind", "-n"], ["list"], ["bisect", "--good", "oldest", "--", "true"], ["run", "--", "true"],
+            ["rewind", "--dry-run"], ["list"], ["bisect", "--good", "oldest", "--", "true"], ["run", "--", "true"],
         ])
     func interrupted(words: [String]) throws {
         try work.write("file", "line\n")

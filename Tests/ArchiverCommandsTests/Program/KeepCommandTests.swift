@@ -38,7 +38,7 @@ struct KeepCommandTests {
     func policies() throws {
         #expect(try widths(json()) == [])
         #expect(String(decoding: try run().output, as: UTF8.self).contains("all roots: everything is kept"))
-        #expect(try widths(json("--all", "2h", "--daily", "1y", "--weekly", "forever")) == [0, 86_400, 604_800])
+        #expect(try widths(json("--each", "2h", "--daily", "1y", "--weekly", "forever")) == [0, 86_400, 604_800])
         let root = place.root.string
         #expect(try run("--usual", "--root", root).status == 0)
         let shown = try json()
@@ -105,7 +105,7 @@ struct KeepCommandTests {
     @Test(
         "a policy that keeps nothing or is contradictory is refused, and nothing changes",
         arguments: [
-            (["--all", "0h"], "keeps nothing"), (["--hourly", "30d", "--daily", "1d"], "out of order"),
+            (["--each", "0h"], "keeps nothing"), (["--hourly", "30d", "--daily", "1d"], "out of order"),
             (["--hourly", "forever", "--daily", "1d"], "without an end"), (["--daily", "soon"], "invalid"),
             (["--max-size", "0"], "invalid"), (["--max-size=-5G"], "invalid"), (["--min-free", "101%"], "invalid"),
             (["--everything", "--usual"], "exclude each other"), (["--usual", "--daily", "1d"], "exclude each other"),

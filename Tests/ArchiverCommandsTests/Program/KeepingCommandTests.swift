@@ -39,7 +39,7 @@ struct KeepingCommandTests {
 
     @Test("a snapshot is pinned, cannot be forgotten, is listed and shown as pinned, and is unpinned")
     func pins() throws {
-        try expect(0, "pinned snapshot", "pin", "latest~1", "--reason", "a reason", "--until", "30d")
+        try expect(0, "pinned snapshot", "pin", "latest~1", "--reason", "a reason", "--expires", "30d")
         try expect(1, "is pinned: a reason", "forget", ids[1])
         #expect(try place.listed() == ids)
         let listed = try JSON.array(run("list", "--json").output)
@@ -49,7 +49,7 @@ struct KeepingCommandTests {
         try expect(1, "is not pinned", "unpin", "latest")
         try expect(0, "unpinned", "unpin", ids[1])
         try expect(1, "is not pinned", "unpin", ids[1])
-        try expect(64, "would already be over", "pin", "latest", "--until", "2001-01-01")
+        try expect(64, "would already be over", "pin", "latest", "--expires", "2001-01-01")
         try expect(64, "no snapshot is named", "pin", "--reason", "why")
         try expect(1, "no snapshot", "pin", "no-such-label")
         try expect(64, "leave out the colon and the path", "pin", "latest:empty")
@@ -95,7 +95,7 @@ struct KeepingCommandTests {
         #expect(try run("restore", ids[0], "--root", place.root.string).status == 0)
         try place.write("later", "x")
         _ = try place.capture()
-        try expect(0, "needed by 'archiver undo'", "forget", "--until", "now", "-n")
+        try expect(0, "needed by 'archiver undo'", "forget", "--until", "now", "--dry-run")
         let outcome = try run("forget", "--until", "now", "--json")
         let result = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any])
         #expect((result["forgotten"] as? [[String: Any]])?.map { $0["id"] as? String } == [ids[1]])
@@ -110,7 +110,7 @@ struct KeepingCommandTests {
     @Test("a range is forgotten except pinned and labelled snapshots and the newest")
     func range() throws {
         #expect(try run("label", ids[0], "keep-me").status == 0)
-        try expect(0, "would forget snapshot", "forget", "--until", "now", "-n")
+        try expect(0, "would forget snapshot", "forget", "--until", "now", "--dry-run")
         let outcome = try run("forget", "--until", "now", "--json")
         let result = try #require(try JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any])
         #expect((result["forgotten"] as? [[String: Any]])?.map { $0["id"] as? String } == [ids[1]])

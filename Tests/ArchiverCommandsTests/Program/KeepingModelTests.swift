@@ -148,7 +148,7 @@ struct KeepingModelTests {
         case .label(let id, let label): return about(id, ["label", id, label])
         case .unlabel(let id): return about(id, ["label", id, "--remove"])
         case .thin(let root):
-            return ["keep", "--all", "1s", "--weekly", "forever", "--now", "--root", model.tree(root).string]
+            return ["keep", "--each", "1s", "--weekly", "forever", "--now", "--root", model.tree(root).string]
         case .prune(let isNow): return ["prune"] + (isNow ? ["--now"] : [])
         }
     }

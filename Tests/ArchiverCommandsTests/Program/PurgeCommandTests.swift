@@ -69,7 +69,7 @@ struct PurgeCommandTests {
         #expect(outcome.status == 0 && outcome.errorText.contains("still exists"), "\(outcome.errorText)")
     }
 
-    @Test("a content is found under all names; wrong arguments are refused", arguments: ["-n", "-y"])
+    @Test("a content is found under all names; wrong arguments are refused", arguments: ["--dry-run", "-y"])
     func content(flag: String) throws {
         try place.write("copy", "PASSWORD=correct horse battery staple\n")
         _ = try place.capture()

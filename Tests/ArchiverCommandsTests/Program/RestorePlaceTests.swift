@@ -32,7 +32,7 @@ struct RestorePlaceTests {
     @Test("a snapshot is not restored into another root, nor into its own if another is named")
     func otherRoot() throws {
         let (work, id, other) = try twoRoots()
-        for arguments in [[id], [id, "-n"], ["\(id):notes"]] {
+        for arguments in [[id], [id, "--dry-run"], ["\(id):notes"]] {
             let outcome = try work.run(["restore"] + arguments + ["--root", other.string])
             expectRefusal(outcome, 64, naming: work.root.string)
             #expect(outcome.errorText.contains("--target") && outcome.errorText.contains("--root"))

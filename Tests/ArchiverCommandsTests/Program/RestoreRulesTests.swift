@@ -28,7 +28,7 @@ struct RestoreRulesTests {
         for name in ["a.o", "build/out/x", "build/y"] { try work.write(name, "precious") }
         try work.copyTree(to: "before")
         for path in ["a.o", "build/out", "build/out/x"] {
-            let reported = try restore(work, "\(id):\(path)", "-n")
+            let reported = try restore(work, "\(id):\(path)", "--dry-run")
             #expect(reported.status == 0 && reported.text.contains("replace "), "\(path): \(reported.text)")
             let outcome = try restore(work, "\(id):\(path)")
             #expect(outcome.status == 0 && outcome.text.contains("1 replaced"), "\(path): \(outcome.text)")
@@ -57,7 +57,7 @@ struct RestoreRulesTests {
         #expect(try work.run("capture", work.root.string, "--reset-exclusions", "--exclude", "*.o").status == 0)
         for name in ["a.o", "c"] { try work.write(name, "new") }
         try work.remove("tree/d/b.o")
-        for arguments in [["-n"], []] {
+        for arguments in [["--dry-run"], []] {
             let outcome = try work.run(["restore", id, "--root", work.root.string] + arguments)
             #expect(outcome.text.contains("1 replaced") && outcome.text.contains("2 paths excluded"), "\(outcome.text)")
         }
@@ -78,7 +78,7 @@ struct RestoreRulesTests {
         for name in ["a.o", "out/b", "c", "secret.env"] { try work.write(name, "precious") }
         #expect(try work.run("capture", work.root.string, "--reset-exclusions", "--use-gitignore").status == 0)
         try work.copyTree(to: "before")
-        let reported = try JSON.object(restore(work, id, "-n", "--json").output)
+        let reported = try JSON.object(restore(work, id, "--dry-run", "--json").output)
         let done = try JSON.object(restore(work, id, "--json").output)
         for key in ["created", "replaced", "deleted", "excluded"] {
             #expect(reported[key] as? Int == done[key] as? Int, "\(key)")
@@ -106,7 +106,7 @@ struct RestoreRulesTests {
         try work.write(".archiverignore", "")
         try work.write("a.o", "precious")
         try work.write("c", "new")
-        let reported = try JSON.object(restore(work, id, "-n", "--json").output)
+        let reported = try JSON.object(restore(work, id, "--dry-run", "--json").output)
         let done = try JSON.object(restore(work, id, "--json").output)
         #expect(reported["excluded"] as? Int == 1 && done["excluded"] as? Int == 1)
         #expect(reported["replaced"] as? Int == done["replaced"] as? Int)

@@ -76,7 +76,7 @@ struct RootSettingsTests {
         #expect(try work.run("roots", "set", work.root.string, "--max-delay", "30s").status == 0)
         #expect(try settings() == ["settleSeconds": 1.5, "maxDelaySeconds": 30, "auditSeconds": 3600])
         #expect(try work.run("roots", "set", work.root.string, "--settle", "31s").status == 64)
-        let usual = try work.run("roots", "set", work.root.string, "--usual")
+        let usual = try work.run("roots", "set", work.root.string, "--reset")
         #expect(usual.errorText.contains("default timing"))
         #expect(try settings() == ["settleSeconds": 0.1, "maxDelaySeconds": 2, "auditSeconds": 3600])
         #expect(try work.run("roots", "set", "/nowhere", "--settle", "1s").status != 0)

@@ -61,7 +61,7 @@ struct RoundTripTests {
         try work.write("new", "new\n")
         unlink(work.path("tree/empty").string)
         try work.copyTree(to: "copy")
-        let plan = try work.run("restore", first, "-n", "--root", work.root.string).lines
+        let plan = try work.run("restore", first, "--dry-run", "--root", work.root.string).lines
         #expect(plan.contains("create    empty"))
         #expect(plan.contains("replace   notes/todo.txt"))
         #expect(plan.contains("delete    new"))
@@ -181,7 +181,7 @@ struct RoundTripTests {
         let id = try work.capture()
         try work.write("notes/todo.txt", "one\nthree\n")
         try work.write("data.bin", [0, 1, 2])
-        let text = try work.run("diff", id, "--text").text
+        let text = try work.run("diff", id, "--patch").text
         #expect(text.contains("--- a/notes/todo.txt\n+++ b/notes/todo.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n"))
         #expect(text.contains("Binary files a/data.bin and b/data.bin differ\n"))
         let stat = try JSON.object(work.run("diff", "\(id):notes", "--stat", "--json").output)

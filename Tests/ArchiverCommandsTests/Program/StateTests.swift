@@ -141,7 +141,7 @@ struct StateTests {
         expectRefusal(try work.run("restore", "boss"), 64, naming: "--target")
         expectRefusal(try work.run("diff", "boss", snapshot), 64, naming: "cannot be compared")
         expectRefusal(try work.run("diff", snapshot, "boss"), 64, naming: "cannot be compared")
-        expectRefusal(try work.run("diff", "boss", "--text"), 64, naming: "--text")
+        expectRefusal(try work.run("diff", "boss", "--patch"), 64, naming: "--patch")
         expectRefusal(try work.run("cat", "latest"), 64, naming: "latest")
     }
 
@@ -179,7 +179,7 @@ struct StateTests {
     func restoring() throws {
         let target = work.path("game.json")
         let wanted = Game(score: 9001, items: ["sword", "map"])
-        let plan = try work.run("restore", "boss", "--target", target.string, "-n")
+        let plan = try work.run("restore", "boss", "--target", target.string, "--dry-run")
         #expect(plan.text.hasPrefix("would write \(ids[1].prefix(8))"))
         #expect(access(target.string, F_OK) != 0)
         let done = try JSON.object(work.run("restore", "boss", "--target", target.string, "--json").output)
@@ -188,7 +188,7 @@ struct StateTests {
         #expect(try StateFile.load(Game.self, from: URL(filePath: target.string)) == wanted)
         #expect(try work.read("game.json") == work.run("cat", "boss").output)
         expectRefusal(try work.run("restore", StateTests.title, "--target", target.string), 1, naming: target.string)
-        expectRefusal(try work.run("restore", "boss", "--target", target.string, "-n"), 1, naming: target.string)
+        expectRefusal(try work.run("restore", "boss", "--target", target.string, "--dry-run"), 1, naming: target.string)
         #expect(try StateFile.load(Game.self, from: URL(filePath: target.string)) == wanted)
         let away = work.path("no/such/x.json").string
         expectRefusal(try work.run("restore", "boss", "--target", away), 1, naming: "no/such")

@@ -44,7 +44,7 @@ struct TurnTests {
         let files = turns.map { ($0["changedPaths"] as? [[String: String]])?.compactMap { $0["path"] } }
         #expect(files == [["empty", "notes/todo.txt"], ["made"]])
 
-        let foretold = try run(work, "rewind", "-n")
+        let foretold = try run(work, "rewind", "--dry-run")
         #expect(foretold.status == 0 && foretold.text.contains("would restore"), "\(foretold.text)")
         let back = try run(work, "rewind")
         #expect(back.status == 0 && back.text.contains("archiver undo"), "\(back.text)\(back.errorText)")
@@ -90,7 +90,7 @@ struct TurnTests {
         #expect(try run(work, "mark", "--wait", "turn").status == 0)
         for name in ["code"] + kept { try work.write(name, "new") }
         try work.write(".git/objects/commit", "made in the turn")
-        let planned = try run(work, "rewind", "-n").text
+        let planned = try run(work, "rewind", "--dry-run").text
         #expect(planned.contains("replace   code") && !planned.contains("HEAD"), "\(planned)")
         #expect(planned.contains("of repositories left alone"), "\(planned)")
         #expect(try run(work, "rewind").status == 0)
@@ -195,7 +195,7 @@ struct TurnTests {
         _ = try work.capture()
         let mark = "\(Workplace.program) mark --wait inside"
         let outcome = try run(
-            work, "run", "--label", "clean-up", "--undo-on-failure", "--", "sh", "-c", "\(mark) >&2; rm empty; exit 1")
+            work, "run", "--name", "clean-up", "--undo-on-failure", "--", "sh", "-c", "\(mark) >&2; rm empty; exit 1")
         #expect(outcome.status == 1 && outcome.errorText.contains(": undone; "), "\(outcome.errorText)")
         let operations = try JSON.array(run(work, "operations", "--json").output)
         #expect(operations.first?["name"] as? String == "clean-up")

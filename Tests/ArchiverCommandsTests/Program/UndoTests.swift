@@ -94,7 +94,7 @@ struct UndoTests {
         #expect(try work.run("restore", ids[0], "--root", work.root.string).status == 0)
         try work.copyTree(to: "copy")
         let before = try operations(work).count
-        let reported = try work.run("undo", work.root.string, "-n")
+        let reported = try work.run("undo", work.root.string, "--dry-run")
         #expect(reported.status == 0)
         #expect(
             reported.lines.filter { $0.hasPrefix("create    new") || $0.hasPrefix("replace   notes/todo.txt") }.count
@@ -105,7 +105,7 @@ struct UndoTests {
         #expect(json["dryRun"] as? Bool == true)
         #expect((json["actions"] as? [[String: Any]])?.contains { $0["path"] as? String == "new" } == true)
         #expect(try work.difference(of: work.root, and: "copy") == "" && operations(work).count == before)
-        #expect(try work.run("redo", work.root.string, "-n").status == 1)
+        #expect(try work.run("redo", work.root.string, "--dry-run").status == 1)
     }
 
     @Test("JSON has all details of an operation and of its undo")

@@ -90,7 +90,7 @@ struct StatusTextTests {
                 "  last event \(Self.time(5)), last capture \(Self.time(6))",
                 "  latest snapshot \(record.id.short) (\(Self.time(6))), 2 in all, 2.0 KiB stored in the last day",
                 "",
-                "archive /archive: 2 snapshots, 1.0 KiB, 1.0 GiB free",
+                "archive /archive: 2 snapshots, 2.0 KiB (1.0 KiB of it data), 1.0 GiB free",
                 "limits: 1000 directories by inotify, 2000 by fanotify, 16384 events waiting; watched here: 3",
             ])
     }
@@ -107,7 +107,7 @@ struct StatusTextTests {
                 "up to date  /home/ann", "not watched  /home/bob", "up to date  /home/cid",
             ])
         #expect(lines.contains("  last watched \(Self.time(1))"))
-        #expect(lines.contains("archive /archive: 4 snapshots, 1.0 KiB, 1.0 GiB free"))
+        #expect(lines.contains("archive /archive: 4 snapshots, 2.0 KiB (1.0 KiB of it data), 1.0 GiB free"))
         #expect(lines.last?.hasSuffix("watched here: 7") == true)
     }
 

@@ -44,7 +44,7 @@ struct HostileProgramTests {
             ["show", "latest", "--root", root], ["show", "latest", "--raw", "--root", root],
             ["show", "latest", "--entries", "--root", root], ["show", "latest:f", "--root", root],
             ["cat", "latest:f", "--root", root], ["diff", "latest", "--root", root],
-            ["diff", "latest", "--text", "--root", root], ["undo", root, "--dry-run"],
+            ["diff", "latest", "--patch", "--root", root], ["undo", root, "--dry-run"],
             ["log", "--root", root], ["log", "f", "-p", "--root", root], ["find", "*", "--root", root],
             ["deleted", "--root", root], ["changes", "--root", root], ["sessions", "--root", root],
             ["blame", "f", "--root", root],

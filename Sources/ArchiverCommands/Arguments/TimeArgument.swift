@@ -1,0 +1,94 @@
+// Times and windows of lists on the command line.
+
+internal import ArchiverKit
+internal import ArgumentParser
+internal import FileIO
+
+/// A time as after `@` in a selector, with or without the `@`.
+struct TimeArgument: ExpressibleByArgument, Sendable, Hashable {
+    let text: String
+
+    init(argument: String) { text = argument.hasPrefix("@") ? String(argument.dropFirst()) : argument }
+
+    /// The first moment of the time.
+    ///
+    /// - Throws: `Failure` if it is not a time, or in the future.
+    func start() throws -> Timestamp {
+        let start = try time(isStart: true)
+        if start > .now {
+            throw Failure.usage("'\(Escaping.text(text))' is in the future", remedy: "name a time in the past")
+        }
+        return start
+    }
+
+    /// The last moment of the time.
+    func end() throws -> Timestamp { try time(isStart: false) }
+
+    private func time(isStart: Bool) throws -> Timestamp {
+        if let time = SnapshotSelector.moment(text, isStart: isStart) { return time }
+        throw Failure.usage(
+            "'\(Escaping.text(text))' is not a time",
+            remedy: "a time is like 10m (ago), \"2 hours ago\", 14:05, monday, 2026-11-21 or \"2026-11-21 14:05\"")
+    }
+}
+
+/// A span of time with inclusive ends; nil for an open end.
+struct Period {
+    var since: Timestamp?
+    var until: Timestamp?
+
+    func contains(_ time: Timestamp) -> Bool { overlaps(time, time) }
+
+    /// Whether something that lasted from `start` to `end` was there in the period.
+    func overlaps(_ start: Timestamp, _ end: Timestamp) -> Bool {
+        !(since.map { end < $0 } ?? false) && !(until.map { start > $0 } ?? false)
+    }
+}
+
+/// The period of a command, as every command that has one takes it.
+struct PeriodOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Only what is from this time or later: 10m, 14:05, 2026-11-21, \"2026-11-21 14:05\".", valueName: "time"))
+    var since: TimeArgument?
+
+    @Option(help: ArgumentHelp("Only what is up to this time.", valueName: "time"))
+    var until: TimeArgument?
+
+    var isGiven: Bool { since != nil || until != nil }
+
+    /// - Throws: `Failure` if the period is in the future or ends before it begins.
+    func period() throws -> Period {
+        let period = Period(since: try since?.start(), until: try until?.end())
+        if let since = period.since, let end = period.until, end < since {
+            throw Failure.usage(
+                "--since \(Escaping.text(self.since?.text ?? "")) is later than --until "
+                    + Escaping.text(self.until?.text ?? ""),
+                remedy: "give the earlier time to --since")
+        }
+        return period
+    }
+}
+
+/// The window of a list: its period, and how many rows of that.
+struct WindowOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("n", allowingJoined: true), .long],
+        help: ArgumentHelp("Show at most this many, the newest or the largest.", valueName: "count"))
+    var limit: Int?
+
+    @OptionGroup var period: PeriodOptions
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+    }
+
+    /// Whether any of these options is given.
+    var isGiven: Bool { limit != nil || period.isGiven }
+
+    /// The first of `rows`, which begin with the newest, that the window shows.
+    func newest<Row>(_ rows: [Row]) -> [Row] { limit.map { Array(rows.prefix($0)) } ?? rows }
+
+    /// The last of `rows`, which end with the newest, that the window shows.
+    func last<Row>(_ rows: [Row]) -> [Row] { limit.map { Array(rows.suffix($0)) } ?? rows }
+}

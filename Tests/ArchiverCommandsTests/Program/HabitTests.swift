@@ -1,0 +1,56 @@
+// What users of git, restic and borg type: it works, or the error names the right way.
+
+import SystemPackage
+import TestTraits
+import Testing
+
+@Suite(.blocking)
+struct HabitTests {
+    @Test(
+        "a habit of another program works",
+        arguments: [
+            ["log", "-n2"], ["log", "-n", "2", "notes"], ["log", "-p"], ["log", "--stat", "notes/todo.txt"], ["diff"],
+            ["diff", "--stat"], ["diff", "--word-diff"], ["diff", "-p", "oldest"], ["list", "-n", "1"],
+            ["list", "."], ["cat", "latest", "notes/todo.txt"], ["cat", "oldest", "notes/todo.txt", "empty"],
+            ["grep", "-E", "-i", "-w", "ONE"], ["grep", "-C1", "one", "notes"], ["find", "-i", "TODO"],
+            ["--version"], ["help", "log"], ["log", "*.txt"], ["log", "latest~1:notes/todo.txt"],
+            ["operations", "-n", "3"], ["sessions", "--since", "1d"], ["usage", "-n1"], ["list", "--since", "@1d"],
+            ["deleted", "*.txt"],
+        ])
+    func works(words: [String]) throws {
+        let outcome = try HabitTests.run(words)
+        #expect(outcome.status == 0, "\(words): \(outcome.errorText)")
+        #expect(outcome.errorText.isEmpty || outcome.output.isEmpty, "\(outcome.errorText)")
+    }
+
+    @Test(
+        "a habit that does not work names the right way",
+        arguments: [
+            (["info"], "'status' or 'show'"), (["stats"], "'usage'"), (["rm", "x"], "'forget' or 'purge'"),
+            (["tag", "v1"], "'label'"), (["restore", "latest", "--to", "x"], "'--target'"),
+            (["list", "--last", "3"], "'--limit'"), (["undo", "-n"], "'--dry-run'"),
+            (["keep", "--daily", "7"], "'7d' means 7 days"), (["-version"], "'--version'"),
+            (["diff", "--text"], "'--patch'"), (["list", "notes"], "'archiver log notes'"),
+            (["cat", ""], "no snapshot was chosen"), (["restore", ""], "no snapshot was chosen"),
+            (["list", "--since", "2999-01-01"], "is in the future"),
+            (["log", "--since", "2999-01-01"], "is in the future"),
+            (["grep", "x", "--since", "1d", "--until", "2d"], "is later than"),
+            (["list", "--since", "x"], "is not a time"), (["deleted", "--until", "x"], "is not a time"),
+        ])
+    func leads(words: [String], way: String) throws {
+        let outcome = try HabitTests.run(words)
+        expectRefusal(outcome, 64, naming: "")
+        #expect(outcome.errorText.contains(way), "\(words): \(outcome.errorText)")
+    }
+
+    /// Runs `words` in a captured tree with two snapshots.
+    private static func run(_ words: [String]) throws -> ChildProcess.Outcome {
+        let work = try Workplace()
+        try work.write("old.txt", "one\n")
+        _ = try work.capture()
+        try work.write("notes/todo.txt", "one\ntwo\nthree\n")
+        try work.remove("tree/old.txt")
+        _ = try work.capture()
+        return try work.run(words.map { Array($0.utf8) }, in: work.root)
+    }
+}

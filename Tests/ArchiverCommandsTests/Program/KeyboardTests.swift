@@ -1,0 +1,282 @@
+// Windows, lists that say what happened, lines that were found, and small truths.
+
+import FileIO
+import Glibc
+import SystemPackage
+import TestTraits
+import Testing
+
+@Suite(.blocking)
+struct KeyboardTests {
+    private static func run(_ work: Workplace, _ words: String...) throws -> ChildProcess.Outcome {
+        try work.run(words.map { Array($0.utf8) }, in: work.root)
+    }
+
+    @Test(
+        "every list takes -n, --since and --until",
+        arguments: ["list", "log", "deleted", "sessions", "turns", "operations", "note", "pin", "grep one", "find e"])
+    func windows(command: String) throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        let words = command.split(separator: " ").map(String.init)
+        for window in [["-n", "1"], ["-n1"], ["--limit", "1"], ["--since", "1d"], ["--until", "@now"]] {
+            let outcome = try work.run((words + window).map { Array($0.utf8) }, in: work.root)
+            #expect(outcome.status == 0, "\(words + window): \(outcome.errorText)")
+        }
+        for (window, what) in [
+            (["-n", "0"], "at least 1"), (["--since", "2999-01-01"], "in the future"),
+            (["--since", "x"], "not a time"),
+            (["--since", "1h", "--until", "2h"], "is later than"),
+        ] {
+            expectRefusal(try work.run((words + window).map { Array($0.utf8) }, in: work.root), 64, naming: what)
+        }
+        let none = try work.run((words + ["--until", "2001-01-01"]).map { Array($0.utf8) }, in: work.root)
+        #expect(none.output.isEmpty && (none.status == 0 || command.hasPrefix("grep")), "\(none.text)")
+    }
+
+    @Test("lists show the same clock in a pipe as in a table, and --format chooses the form")
+    func clocks() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        let zone = ["TZ": "<+0530>-05:30"]
+        let table = try work.run("list", "--format", "table", environment: zone).lines
+        let clock = try #require(table.last?.firstMatch(of: /\d\d:\d\d:\d\d/)?.0)
+        let plain = try #require(try work.run("list", environment: zone).lines.first)
+        #expect(plain.contains("T\(clock).") && plain.contains("+05:30\t"), "\(plain)")
+        let log = try #require(try work.run("log", environment: zone).lines.first)
+        #expect(log.contains("T\(clock).") && log.contains("+05:30\t"), "\(log)")
+        // What a list prints can be given back.
+        let time = try #require(plain.split(separator: "\t").dropFirst().first.map(String.init))
+        #expect(try work.run("list", "--since", time, environment: zone).lines.count == 1)
+        let json = try JSON.array(work.run("list", "--json", environment: zone).output)
+        #expect((json.first?["time"] as? String)?.hasSuffix("Z") == true)
+    }
+
+    @Test("list says what each snapshot changed, and which were restores and undos")
+    func whatHappened() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        try work.write("notes/todo.txt", "three\n")
+        _ = try work.capture()
+        for name in ["a", "b", "c"] { try work.write(name, name) }
+        _ = try work.capture()
+        #expect(try Self.run(work, "restore", "latest~1").status == 0)
+        #expect(try Self.run(work, "undo").status == 0)
+        let lines = try Self.run(work, "list", "--format", "table").lines
+        for text in [
+            "  first snapshot", "~ notes/todo.txt", "+ a and 2 more", "restore: - a and 3 more", "undo: + a and 3 more",
+        ] {
+            #expect(lines.contains { $0.contains(text) }, "\(text): \(lines)")
+        }
+    }
+
+    @Test("watch says what each snapshot changed", .enabled(if: Workplace.hasTerminals))
+    func watchSays() throws {
+        let work = try Workplace()
+        let watcher = try work.startOnTerminal("watch", work.root.string)
+        _ = try watcher.line { $0.contains("watching \(work.root): ") && !$0.contains("first capture") }
+        try work.write("chapter.md", "one\n")
+        _ = try watcher.line { $0.contains("+ chapter.md") }
+    }
+
+    @Test("log takes several paths and patterns, and shows patches of directories")
+    func logOfMany() throws {
+        let work = try Workplace()
+        try work.write("a.rs", "fn a() {}\n")
+        try work.write("src/b.rs", "fn b() {}\n")
+        _ = try work.capture()
+        try work.write("a.rs", "fn a() { 1 }\n")
+        _ = try work.capture()
+        try work.write("src/b.rs", "fn b() { 2 }\n")
+        try work.write("empty", "no more\n")
+        _ = try work.capture()
+        func paths(_ words: String...) throws -> [String] {
+            try JSON.array(work.run((["log", "--json"] + words).map { Array($0.utf8) }, in: work.root).output)
+                .compactMap { $0["path"] as? String }
+        }
+        #expect(try paths("*.rs") == ["src/b.rs", "a.rs", "a.rs", "src/b.rs"])
+        #expect(try paths("a.rs", "empty") == ["empty", "a.rs", "a.rs", "empty"])
+        #expect(try paths("*.rs", "-n", "1") == ["src/b.rs"])
+        #expect(try paths("latest~1:src/b.rs") == ["src/b.rs"])
+        expectRefusal(try Self.run(work, "log", "*.none"), 1, naming: "*.none")
+        let patches = try Self.run(work, "log", "-p").text
+        #expect(patches.contains("+fn a() { 1 }") && patches.contains("+fn b() { 2 }") && patches.contains("+no more"))
+        let below = try Self.run(work, "log", "-p", "src").text
+        #expect(below.contains("+fn b() { 2 }") && !below.contains("fn a()"), "\(below)")
+        #expect(try Self.run(work, "log", "--stat").text.contains("  a.rs | +1 -1"))
+    }
+
+    @Test("log mentions another file that had the name before")
+    func earlierLife() throws {
+        let work = try Workplace()
+        try work.write("a", String(repeating: "a long and winding text\n", count: 20))
+        try work.write("b", String(repeating: "something else entirely\n", count: 20))
+        _ = try work.capture()
+        try work.remove("tree/b")
+        _ = try work.capture()
+        rename(work.path("tree/a").string, work.path("tree/b").string)
+        _ = try work.capture()
+        let outcome = try Self.run(work, "log", "b")
+        #expect(outcome.errorText.contains("Another file was called b") && outcome.errorText.contains("--no-follow"))
+        #expect(try Self.run(work, "log", "b", "--no-follow").errorText.isEmpty)
+    }
+
+    @Test("grep finds every equal line with --at, the interruptions of a line, and long lines whole")
+    func grepTruths() throws {
+        let work = try Workplace()
+        let long = String(repeating: "x", count: 70_000)
+        try work.write("poem", "again\nagain\nother\nagain\n")
+        try work.write("long", long + "1\n" + long + "2\n")
+        let first = try work.capture()
+        try work.write("poem", "other\n")
+        let second = try work.capture()
+        try work.write("poem", "again\nother\n")
+        let third = try work.capture()
+        #expect(try Self.run(work, "grep", "again", "--at", "oldest").lines.count == 3)
+        #expect(try Self.run(work, "grep", "xxx", "long").lines.count == 2)
+        let found = try #require(try JSON.array(Self.run(work, "grep", "again", "--json").output).first)
+        #expect(found["first"] as? String == first && found["gone"] as? String == nil)
+        let gap = try #require((found["interruptions"] as? [[String: Any]])?.first)
+        #expect(gap["goneIn"] as? String == second && gap["backIn"] as? String == third)
+        let shown = try Self.run(work, "grep", "again", "--format", "table").text
+        #expect(shown.contains("  \(third.prefix(8))  ") && shown.contains("not from "), "\(shown)")
+        #expect(try Self.run(work, "cat", "\(third.prefix(8)):poem").status == 0)
+        // Words, context, and the window.
+        #expect(try Self.run(work, "grep", "-w", "agai").status == 1)
+        #expect(try Self.run(work, "grep", "-C", "1", "again", "poem").text.contains("# context\t2\tother"))
+        #expect(try Self.run(work, "grep", "again", "-n", "1").lines.filter { !$0.hasPrefix("#") }.count == 1)
+    }
+
+    @Test("find ignores case, finds a content under any name, and searches all roots")
+    func findMore() throws {
+        let work = try Workplace()
+        try work.write("Report.TXT", "a report\n")
+        _ = try work.capture()
+        try work.copyTree(to: "other")
+        #expect(try work.run("capture", work.path("other").string).status == 0)
+        #expect(try Self.run(work, "find", "report").lines.isEmpty)
+        #expect(try Self.run(work, "find", "-i", "report").lines.count == 1)
+        rename(work.path("tree/Report.TXT").string, work.path("tree/renamed").string)
+        _ = try work.capture()
+        let content = try Self.run(work, "find", "--content", work.path("other/Report.TXT").string)
+        #expect(content.lines.count == 2, "\(content.text)")
+        let all = try Self.run(work, "find", "-i", "report", "--all")
+        #expect(all.lines.contains { $0.hasPrefix(work.path("other/Report.TXT").string + "\t") }, "\(all.text)")
+        #expect(try Self.run(work, "grep", "a report", "--all").lines.count == 3)
+        #expect(try Self.run(work, "deleted", "--all").lines.isEmpty)
+    }
+
+    @Test("deleted takes files, directories and patterns")
+    func deletedPaths() throws {
+        let work = try Workplace()
+        for name in ["a.rs", "b.txt", "sub/c.rs"] { try work.write(name, name) }
+        _ = try work.capture()
+        for name in ["a.rs", "b.txt", "sub"] { try work.remove("tree/" + name) }
+        _ = try work.capture()
+        func paths(_ words: String...) throws -> [String] {
+            try JSON.array(work.run((["deleted", "--json"] + words).map { Array($0.utf8) }, in: work.root).output)
+                .compactMap { $0["path"] as? String }
+        }
+        #expect(try paths("*.rs").sorted() == ["a.rs", "sub/c.rs"])
+        #expect(try paths("b.txt", "a.rs").sorted() == ["a.rs", "b.txt"])
+        #expect(try paths("-n", "1").count == 1)
+    }
+
+    @Test("pinning again keeps the reason and the end unless they are given")
+    func pinAgain() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        #expect(try Self.run(work, "pin", "latest", "--reason", "printed", "--expires", "30d").status == 0)
+        let again = try JSON.object(Self.run(work, "pin", "latest", "--json").output)
+        #expect(again["reason"] as? String == "printed" && again["until"] is String)
+        let changed = try JSON.object(Self.run(work, "pin", "latest", "--reason", "sent", "--json").output)
+        #expect(changed["reason"] as? String == "sent" && changed["until"] is String)
+    }
+
+    @Test("a rewind is no work of the turn before it")
+    func turns() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        #expect(try Self.run(work, "mark", "one", "--wait").status == 0)
+        try work.write("new", "new\n")
+        _ = try work.capture()
+        let before = try JSON.array(Self.run(work, "turns", "--json").output)
+        #expect(before.first?["added"] as? Int == 1)
+        #expect(try Self.run(work, "rewind").status == 0)
+        let after = try JSON.array(Self.run(work, "turns", "--json").output)
+        #expect(after.first?["added"] as? Int == 1 && after.first?["removed"] as? Int == 0, "\(after)")
+    }
+
+    @Test("status of one root counts all snapshots of the archive where it says archive")
+    func statusCounts() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        try work.copyTree(to: "other")
+        #expect(try work.run("capture", work.path("other").string).status == 0)
+        let lines = try Self.run(work, "status", ".").lines
+        #expect(lines.contains { $0.hasPrefix("archive ") && $0.contains(": 2 snapshots, ") }, "\(lines)")
+    }
+
+    @Test("a bisection whose ends are not good and bad is no usage error")
+    func bisectEnds() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        try work.write("empty", "x")
+        _ = try work.capture()
+        let outcome = try Self.run(work, "bisect", "--good", "oldest", "--", "false")
+        #expect(outcome.status == 1 && outcome.errorText.contains("is bad as well"), "\(outcome.errorText)")
+    }
+
+    @Test(
+        "before any use, list points to watch; a first capture on a terminal does, too",
+        .enabled(if: Workplace.hasTerminals))
+    func firstUse() throws {
+        let work = try Workplace()
+        expectRefusal(try work.run("list"), 10, naming: "'archiver watch DIR'")
+        let first = try work.startOnTerminal("capture", work.root.string)
+        #expect(try first.finish().text.contains("'archiver watch \(work.root)' captures every change"))
+        try work.write("empty", "x")
+        let second = try work.startOnTerminal("capture", work.root.string)
+        #expect(try !second.finish().text.contains("archiver watch"))
+    }
+
+    @Test("helper files of editors are left out of new roots, as a rule that roots shows")
+    func editorHelpers() throws {
+        let work = try Workplace()
+        let helpers = [".ch1.md.swp", "4913", "ch1.md~", ".#ch1.md", "#ch1.md#", ".~lock.ch1.odt#", ".ch1.md.kate-swp"]
+        for name in helpers { try work.write(name, "x") }
+        _ = try work.capture()
+        func names() throws -> [String] {
+            try JSON.array(Self.run(work, "show", "latest", "--entries", "--json").output)
+                .compactMap { $0["path"] as? String }
+        }
+        #expect(try Set(names()).isDisjoint(with: helpers))
+        let root = try #require(try JSON.array(Self.run(work, "roots", "--json").output).first)
+        #expect((root["exclusions"] as? [String: Any])?["editorHelpers"] as? Bool == true)
+        #expect(try Self.run(work, "roots").text.contains("helper files of editors"))
+        // Options are added to the rule, and one turns it off.
+        #expect(try Self.run(work, "roots", "set", ".", "--exclude", "*.aux").status == 0)
+        #expect(try Self.run(work, "roots").text.contains("helper files of editors; excludes *.aux"))
+        #expect(try Self.run(work, "roots", "set", ".", "--no-default-exclusions").status == 0)
+        #expect(try Set(names()).isSuperset(of: helpers))
+        #expect(try !Self.run(work, "roots").text.contains("helper files"))
+    }
+
+    @Test("watch leaves helper files out of a new root, and keeps the rules of an old one")
+    func editorHelpersWhileWatching() throws {
+        let work = try Workplace()
+        #expect(try work.run("capture", work.root.string, "--no-default-exclusions").status == 0)
+        let other = work.path("other")
+        mkdir(other.string, 0o755)
+        try work.write(".a.swp", "x")
+        _ = try ChildProcess.run("cp", [work.path("tree/.a.swp").bytes, other.bytes])
+        let watcher = try work.start("watch", work.root.string, other.string)
+        for root in [work.root, other] {
+            _ = try watcher.line { $0.contains("watching \(root): ") && !$0.contains("first capture") }
+        }
+        for (root, count) in [(work.root, 1), (other, 0)] {
+            let found = try work.run("find", ".a.swp", "--root", root.string)
+            #expect(found.lines.count == count, "\(root): \(found.text)")
+        }
+    }
+}
