@@ -216,8 +216,8 @@ private final class VanishingSegments: SegmentStore {
         return try base.open(name, writable: writable)
     }
 
-    func create(_ name: SegmentName, _ header: SegmentHeader) throws(StorageError) -> (any SegmentBytes)? {
-        try base.create(name, header)
+    func create(_ name: SegmentName, _ bytes: [UInt8]) throws(StorageError) -> (any SegmentBytes)? {
+        try base.create(name, bytes)
     }
 
     func remove(_ name: String, pausing pause: (() throws(StorageError) -> Void)?) throws(StorageError) {
