@@ -52,6 +52,7 @@ package struct Capture {
     /// Holds the root's capture lock, so the latest snapshot stays the one that this capture builds on, even if another
     /// process made it.
     package func run(_ root: RootDirectory, ranges: [PathRange] = [.subtree(.root)]) throws -> CaptureResult {
+        try store.requireWritable()
         let lock = try RootLock.capturing(root.path, in: store.layout)
         let result = try runLocked(root, ranges)
         withExtendedLifetime(lock) {}

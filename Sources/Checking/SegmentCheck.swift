@@ -67,8 +67,8 @@ struct SegmentCheck {
                 find("\(path) is \(length) bytes long instead of \(segment.indexedLength)")
             }
             // The footer of a damaged segment does not match.
-            let isWhole = try checkBlocks(of: file, segment)
-            if segment.isSealed, isWhole { try checkFooter(of: file) }
+            let blocks = try checkBlocks(of: file, segment)
+            if segment.isSealed, let blocks { try checkFooter(of: file, blocks) }
         } catch let error as StorageError {
             guard error.isAboutBytes else { throw error }
             // A segment that was dropped since the list was read is no loss.
@@ -77,27 +77,33 @@ struct SegmentCheck {
     }
 
     /// Checks the footer of a segment whose blocks are intact.
-    private func checkFooter(of file: Segment) throws {
+    private func checkFooter(of file: Segment, _ blocks: [SegmentFooter.Block]) throws {
         do throws(StorageError) {
-            guard try file.index() != nil else {
+            guard let index = try file.index() else {
                 return find("\(file.path) has lost its footer; its blocks can be read without it")
+            }
+            guard index == blocks else {
+                return find("the index of \(file.path) differs from its blocks; these can be read without it")
             }
         } catch {
             guard error.code == .damaged else { throw error }
             return find("the index of \(file.path) is damaged; its blocks can be read without it")
         }
-        // The headers in the index have the checksums of their places, so they match the blocks.
         if readsData, try file.isAsSealed() == false {
             find("\(file.path) has changed since it was sealed; its blocks can still be read")
         }
     }
 
-    /// - Returns: whether the blocks are intact and without gaps.
-    private mutating func checkBlocks(of file: Segment, _ segment: ListedSegment) throws -> Bool {
+    /// - Returns: all blocks of the file, if they are intact and without gaps.
+    private mutating func checkBlocks(of file: Segment, _ segment: ListedSegment) throws -> [SegmentFooter.Block]? {
+        var all: [SegmentFooter.Block] = []
         var blocks: [(header: BlockHeader, offset: Int)] = []
         let scan = try SegmentScan(
             of: file, from: SegmentHeader.byteCount, verifyingPayloads: readsData, passingDamage: true
-        ) { if !($0.isOpening && $1 == SegmentHeader.byteCount) { blocks.append(($0, $1)) } }
+        ) { header, offset in
+            all.append(SegmentFooter.Block(offset: offset, header: header))
+            if !(header.isOpening && offset == SegmentHeader.byteCount) { blocks.append((header, offset)) }
+        }
         for damage in scan.damage { record(damage, in: file) }
         for damage in scan.unfinished where damage.offset < segment.indexedLength {
             let end = blocks.first { $0.offset > damage.offset }?.offset ?? segment.indexedLength
@@ -123,7 +129,7 @@ struct SegmentCheck {
             deltas.add(header, at: place)
             progress?.add(entries: header.chunks.count, bytes: UInt64(header.blockLength))
         }
-        return scan.damage.isEmpty && scan.unfinished.isEmpty
+        return scan.damage.isEmpty && scan.unfinished.isEmpty ? all : nil
     }
 
     /// The error on unpacking the block at `place`; nil if it can be unpacked.

@@ -110,6 +110,40 @@ struct CatalogueCheckTests {
         #expect(result.findings.isEmpty && result.goodSnapshots == 1, "\(result.findings)")
     }
 
+    @Test("check finds a forged index that differs from its blocks, although all its checksums are right")
+    func forgedIndex() throws {
+        let base = Files(try TemporaryDirectory.create())
+        try base.makeDirectory("archive")
+        let parameters = ArchiveManifest.Parameters(segmentBytes: SegmentHeader.byteCount + 1)
+        let manifest = ArchiveManifest(id: .random(), created: .now, parameters: parameters)
+        try base.write("archive/archive.json", manifest.encoded())
+        let sandbox = try Sandbox(in: base.directory)
+        try sandbox.root.write("file", "content")
+        try sandbox.capture()
+        let store = sandbox.archive.store
+        let row = try #require(try store.catalogue.segments().first { $0.isSealed })
+        let segment = try store.open(row)
+        var blocks = try #require(try segment.index())
+        let old = try #require(blocks.last)
+        blocks.removeLast()
+        let chunks = old.header.chunks.map {
+            BlockHeader.Chunk(kind: .content, length: $0.length, id: ChunkID(hashing: [7]))
+        }
+        let forged = BlockHeader(
+            codec: old.header.codec, depth: old.header.depth, storedLength: old.header.storedLength,
+            payloadChecksum: old.header.payloadChecksum, bases: old.header.bases, chunks: chunks)
+        let path = store.segments.path(of: row.path)
+        let whole = try Files("/").read(path)
+        let end = try #require(try segment.trailer()).indexOffset
+        var hash = SegmentHash()
+        hash.update(Array(whole[..<end]))
+        let footer = SegmentFooter.encoded(
+            blocks: blocks + [.init(offset: old.offset, header: forged)], in: segment.origin, content: hash)
+        try Files("/").write(path, whole[..<end] + footer)
+        let findings = try sandbox.reopened().check(data: true).findings
+        #expect(findings.contains { $0.message.contains("differs from its blocks") }, "\(findings)")
+    }
+
     @Test("a catalogue with impossible lengths of blocks is reported by prune and usage as damaged")
     func impossibleLengths() throws {
         let sandbox = try Sandbox()

@@ -86,6 +86,7 @@ struct LaterRecordTests {
         var later = try store.snapshot(second.id)
         later.sequence += 1
         later.parent = second.id
+        later.time = second.time.advanced(byNanoseconds: 1)
         let bytes = try LaterRecordTests.adding(
             40, .array([.bytes(inField.id.bytes)]),
             to: LaterRecordTests.adding(20, .bytes(inMap.id.bytes), in: 7, to: later.encoded()))
@@ -170,6 +171,7 @@ struct LaterRecordTests {
         var later = try scene.sandbox.archive.store.snapshot(first.id)
         later.sequence += 1
         later.parent = first.id
+        later.time = first.time.advanced(byNanoseconds: 1)
         later.exclusions = ExclusionRules(largerThan: 5_000)
         let field = CBORValue.text("field of a later program")
         var bytes = later.encoded()

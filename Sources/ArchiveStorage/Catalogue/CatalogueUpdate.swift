@@ -295,8 +295,8 @@ package struct CatalogueUpdate {
             opening = found
         } catch  where error.code == .damaged {
             let message = error.message(about: "the opening of \(file.path)")
-            // A scan reports a damaged block itself.
-            if (try? file.block(at: SegmentHeader.byteCount)) != nil { damage.append(message) }
+            // A scan reports a damaged header itself, and does not read the payloads of a sealed segment.
+            if (try? file.blockHeader(at: SegmentHeader.byteCount)) != nil { damage.append(message) }
             return nil
         }
         guard let copy = try? ArchiveManifest(decoding: Array(opening.manifest.utf8)), copy.id == store.manifest.id,

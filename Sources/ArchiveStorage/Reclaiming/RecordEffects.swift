@@ -7,11 +7,20 @@ struct RecordEffects {
     private let store: ArchiveStore
     /// Whether every segment is there: what a missing one holds may come back, and statements about it count again.
     private let isComplete: Bool
+    /// Snapshots that operations refer to: that they were forgotten says that they are not lost.
+    private let ofOperations: Set<ChunkID>
 
     init(_ store: ArchiveStore) throws(StorageError) {
         self.store = store
         let present = Set(try store.catalogue.segments().compactMap(\.name))
         isComplete = try store.catalogue.namedSegments().keys.allSatisfy(present.contains)
+        var ofOperations: Set<ChunkID> = []
+        for operation in try store.catalogue.operations() {
+            for snapshot in [operation.record.before, operation.record.snapshot] {
+                if let snapshot { ofOperations.insert(snapshot.chunk) }
+            }
+        }
+        self.ofOperations = ofOperations
     }
 
     /// Whether the record in the chunk `id` can have no effect, whatever else is found.
@@ -46,7 +55,10 @@ struct RecordEffects {
 
     private func areGone(_ targets: [ChunkID]?) throws(StorageError) -> Bool {
         guard let targets else { return false }
-        for target in targets where try !isGone(target) { return false }
+        for target in targets {
+            if ofOperations.contains(target) { return false }
+            if try !isGone(target) { return false }
+        }
         return true
     }
 }

@@ -111,7 +111,7 @@ struct OtherWriterTests {
             let outcome = try read(FilePath(copy))
             #expect(outcome.lines.contains { $0.hasPrefix("missing ") && $0.contains(digits) }, "\(outcome.lines)")
             let check = try work.run("check", "--archive", copy)
-            #expect(check.status == 2 && check.text.contains(digits), "\(check.status) \(check.text)")
+            #expect(check.status == 2 && check.errorText.contains(digits), "\(check.status) \(check.errorText)")
             let list = try work.run("list", "--archive", copy)
             #expect(list.status == 0 && list.errorText.contains(digits), "\(list.errorText)")
         }

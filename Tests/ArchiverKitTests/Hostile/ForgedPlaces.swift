@@ -21,7 +21,7 @@ extension ForgedArchive {
 
     private static let objects: [ForgedArchive] = [
         "archive.json", "catalogue.sqlite", "catalogue.sqlite-wal", "catalogue.sqlite-shm", "locks", "locks/use.lock",
-        "locks/open.lock", "segments", "segment", "salvage",
+        "locks/open.lock", "segments", "segment", "salvage", "begun",
     ].flatMap { (place: String) in
         [
             spoiled("a FIFO in the place of \(place)") { try $0.replace(place) { try $0.makeNode($1, S_IFIFO) } },
