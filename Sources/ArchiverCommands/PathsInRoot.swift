@@ -1,5 +1,6 @@
 // Resolves paths inside a root relative to the current directory, as git does.
 
+internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
@@ -85,6 +86,20 @@ struct PathsInRoot {
         return RelativePath(unchecked: Array(components.joined(separator: [slash])))
     }
 
+    /// The directory that a pattern is relative to, and the pattern from the root's top on.
+    ///
+    /// A pattern without a slash matches names at any depth of the current directory.
+    func pattern(_ argument: [UInt8]) throws -> (base: RelativePath, pattern: [UInt8]) {
+        let slash = UInt8(ascii: "/")
+        guard argument.contains(slash) else { return (base, argument) }
+        // The directory before the first wildcard is resolved like any path.
+        let start = argument.firstIndex(where: Array("*?[".utf8).contains) ?? argument.endIndex
+        let end = argument[..<start].lastIndex(of: slash)
+        let directory = try end.map { try path($0 == 0 ? [slash] : Array(argument[..<$0])) } ?? base
+        let rest = end.map { argument[($0 + 1)...] } ?? argument[...]
+        return (directory, [slash] + (directory.isRoot ? [] : directory.bytes + [slash]) + rest)
+    }
+
     /// The shortest argument for `path` from the current directory; it works alone and after `selector:`.
     func argument(for path: RelativePath) -> [UInt8] {
         if let outside {
@@ -131,5 +146,28 @@ extension RootContext {
     /// The resolver for path arguments in `root`.
     func paths(in root: ArchivedRoot) -> PathsInRoot {
         PathsInRoot(root.path, from: isExplicit || !root.isHere ? nil : FilePath.currentDirectory)
+    }
+
+    /// The paths that `arguments` name in `snapshot`: paths, and patterns such as `'*.md'`.
+    ///
+    /// - Throws: `Failure` if nothing matches a pattern.
+    func paths(_ arguments: [ByteArgument], in snapshot: ListedSnapshot) throws -> [RelativePath] {
+        try arguments.flatMap { argument in
+            let inRoot = paths(in: snapshot.root)
+            let path = try? inRoot.path(argument.bytes)
+            if try !argument.isPattern || path.flatMap({ try archive.entry(at: $0, in: snapshot) }) != nil {
+                return [try inRoot.path(argument.bytes)]
+            }
+            let (base, pattern) = try inRoot.pattern(argument.bytes)
+            let found = try archive.entries(matching: pattern, in: snapshot).map(\.path).filter(base.contains)
+            if found.isEmpty {
+                throw Failure(
+                    status: .failed, code: ArchiverError.Code.noSuchPath.rawValue,
+                    message: "no name in snapshot \(snapshot.id.short) matches '\(Escaping.text(argument.bytes))'",
+                    remedy: "'archiver find' searches for names in all snapshots", path: argument.bytes)
+            }
+            // What is in a directory that matches belongs to it.
+            return found.filter { path in !found.contains { $0 != path && $0.contains(path) } }
+        }
     }
 }

@@ -94,7 +94,7 @@ extension Archive {
         isCancelled: @escaping @Sendable () -> Bool = { false }, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> MaintenanceResult {
         try facing {
-            try store.requireWritable()
+            if !options.isDryRun { try store.requireWritable() }
             var run = Maintenance(
                 archive: self, options: options, isCancelled: isCancelled, progress: progress,
                 result: MaintenanceResult(room: try room(), isDryRun: options.isDryRun))

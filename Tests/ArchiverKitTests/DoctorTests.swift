@@ -48,7 +48,7 @@ import Testing
         try sandbox.root.write("build/deep/file", "x")
         try sandbox.root.write("kept", "x")
         try sandbox.root.write(".archiverignore", "build\n")
-        #expect(try Self.findings("size", sandbox).map(\.message) == ["1 directories, 2 files, 0 MiB"])
+        #expect(try Self.findings("size", sandbox).map(\.message) == ["1 directory, 2 files, 0 MiB"])
     }
 
     @Test("unreadable paths are reported")

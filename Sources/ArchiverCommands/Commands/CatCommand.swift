@@ -26,7 +26,7 @@ struct CatCommand: ParsableCommand {
             valueName: "selector[:path]"), completion: .selector)
     var selector: ByteArgument
 
-    @Argument(help: ArgumentHelp("Files in the snapshot.", valueName: "path"))
+    @Argument(help: ArgumentHelp("Files or patterns in the snapshot.", valueName: "path"))
     var paths: [ByteArgument] = []
 
     @OptionGroup var states: StateOptions
@@ -42,7 +42,7 @@ struct CatCommand: ParsableCommand {
                 "\(Escaping.text(selector.bytes)) names a snapshot, not a file in it",
                 remedy: "add a colon and the file's path")
         case .snapshot(let snapshot, let path):
-            let others = try paths.map { try context.paths(in: snapshot.root).path($0.bytes) }
+            let others = try context.paths(paths, in: snapshot)
             for path in (path.map { [$0] } ?? []) + others { try write(path, of: snapshot, context) }
         case .state(let state):
             guard paths.isEmpty else {

@@ -25,7 +25,7 @@ struct RestoreCommand: ParsableCommand {
 
             Examples:
               archiver restore @10m             # the state ten minutes ago
-              archiver restore latest~3 ch1.md notes
+              archiver restore latest~3 '*.md' notes
               archiver restore latest --state "Best Game Ever" --target game.json
             """)
 
@@ -35,7 +35,7 @@ struct RestoreCommand: ParsableCommand {
         completion: .selector)
     var selector: ByteArgument
 
-    @Argument(help: ArgumentHelp("More paths in the same snapshot.", valueName: "path"))
+    @Argument(help: ArgumentHelp("Paths or patterns in the same snapshot.", valueName: "path"))
     var paths: [ByteArgument] = []
 
     @Option(help: ArgumentHelp("Restore into this directory (a saved state: to this file).", valueName: "path"))
@@ -53,7 +53,7 @@ struct RestoreCommand: ParsableCommand {
             global.openArchive(), place, paths: selector.pathAfterColon + paths.map(\.bytes))
         switch try context.selection(selector, states) {
         case .snapshot(let snapshot, let path):
-            let others = try paths.map { try context.paths(in: snapshot.root).path($0.bytes) }
+            let others = try context.paths(paths, in: snapshot)
             let all = (path.map { [$0] } ?? []) + others
             try restore(snapshot, all.isEmpty ? [.root] : all, context, console)
         case .state(let state):

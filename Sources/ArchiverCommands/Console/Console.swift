@@ -34,6 +34,12 @@ struct Console: Sendable {
         columns = output.columns ?? Console.environment("COLUMNS").flatMap { Int($0) } ?? error.columns
     }
 
+    /// A sentence, wrapped at blanks if a person reads it.
+    func wrapped(_ text: String) -> String {
+        guard isForPerson, let columns else { return text }
+        return TextWrap.wrapped(text, to: columns)
+    }
+
     /// Prints the result of a command that changes something, unless `--quiet` is given.
     func summary(_ text: @autoclosure () throws -> String) throws {
         if !isQuiet { try output.line(try text()) }

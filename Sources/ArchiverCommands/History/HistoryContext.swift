@@ -150,10 +150,10 @@ extension HistoryContext {
             let snapshot = try snapshot(named.selector)
             return [PathTarget(path: try context.paths(in: root).path(path), through: snapshot)]
         }
-        guard argument.bytes.contains(where: Array("*?[".utf8).contains) else {
+        guard argument.isPattern else {
             return [PathTarget(path: try path(argument))]
         }
-        let (base, pattern) = try pattern(argument)
+        let (base, pattern) = try context.paths(in: root).pattern(argument.bytes)
         let names = try indexing { try archive.names(matching: pattern, in: root, progress: $0) }
         let found = names.filter { base.contains($0.path) }.map { PathTarget(path: $0.path, isMatch: true) }
         if found.isEmpty {
@@ -163,21 +163,6 @@ extension HistoryContext {
                 remedy: "'archiver find' searches for parts of names", path: argument.bytes)
         }
         return found
-    }
-
-    /// The directory that a pattern is relative to, and the pattern from the root's top on.
-    private func pattern(_ argument: ByteArgument) throws -> (base: RelativePath, pattern: [UInt8]) {
-        let slash = UInt8(ascii: "/")
-        let here = context.paths(in: root).base
-        guard let last = argument.bytes.lastIndex(of: slash) else { return (here, argument.bytes) }
-        // The directory before the first wildcard can be resolved like any path.
-        let start = argument.bytes.firstIndex(where: Array("*?[".utf8).contains) ?? last
-        guard let end = argument.bytes[..<start].lastIndex(of: slash) else {
-            return (here, [slash] + (here.isRoot ? [] : here.bytes + [slash]) + argument.bytes)
-        }
-        let base = try context.paths(in: root).path(end == 0 ? [slash] : Array(argument.bytes[..<end]))
-        let rest = argument.bytes[(end + 1)...]
-        return (base, [slash] + (base.isRoot ? [] : base.bytes + [slash]) + rest)
     }
 
     /// The snapshot of the root that `selector` names.
@@ -207,6 +192,9 @@ extension HistoryContext {
 extension ByteArgument {
     /// The path after the colon of a `selector:path`, as written; empty if there is none.
     var pathAfterColon: [[UInt8]] { (try? SnapshotPath(self))?.path.map { [$0] } ?? [] }
+
+    /// Whether it has wildcards.
+    var isPattern: Bool { bytes.contains(where: Array("*?[".utf8).contains) }
 
     /// The path in a path or a `selector:path`, which chooses the root.
     var pathInIt: [UInt8] {

@@ -107,7 +107,8 @@ struct LogCommand: ParsableCommand {
             if versions.isEmpty { history.console.remark("No version matches.") }
             return remarkOlder(than: versions.count, history.console)
         }
-        try VersionList(history).directory().write(versions, history.console)
+        try VersionList(history).directory(showsPath: Set(versions.map(\.path)).count > 1)
+            .write(versions, history.console)
         remarkOlder(than: versions.count, history.console)
     }
 

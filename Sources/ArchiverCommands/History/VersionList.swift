@@ -68,13 +68,18 @@ struct VersionList {
     }
 
     /// The list of versions of a directory.
-    func directory() -> Listing<DirectoryVersion> {
+    ///
+    /// - Parameter showsPath: whether the directory had several names.
+    func directory(showsPath: Bool) -> Listing<DirectoryVersion> {
+        let path: [Listing<DirectoryVersion>.Column] =
+            showsPath ? [.person("path", dispensability: 2, isElastic: true) { Escaping.text($0.path) }] : []
         var listing = Listing<DirectoryVersion>(
             [
                 .text("id", mark: .yellow) { $0.snapshot.id.short }, .time("time") { $0.snapshot.time },
                 .person("changes") { $0.isFirst ? "first snapshot" : $0.counts.text },
                 .pipe { "\($0.counts.added)" }, .pipe { "\($0.counts.modified)" }, .pipe { "\($0.counts.removed)" },
-                .text("path", dispensability: 2, isElastic: true) { Escaping.text($0.path) },
+                .pipe { Escaping.text($0.path) },
+            ] + path + [
                 .text("cause", dispensability: 1) { $0.snapshot.cause.rawValue },
                 .text("label", isElastic: true) { Escaping.text($0.snapshot.label ?? "") },
             ], emptiness: "No version matches."

@@ -46,7 +46,12 @@ enum ExclusionText {
             guard given == nil, let text = text(remembered, namesDefault: false) else { return nil }
             return "\(name): as before, \(text); --reset-exclusions changes this"
         }
-        let (before, now) = (text(remembered) ?? "no exclusions", text(given) ?? "no exclusions")
+        // The default rule is mentioned only if it changes.
+        let namesDefault = given.excludesEditorHelpers != remembered.excludesEditorHelpers
+        let (before, now) = (
+            text(remembered, namesDefault: namesDefault) ?? "no exclusions",
+            text(given, namesDefault: namesDefault) ?? "no exclusions"
+        )
         if isAside {
             return "\(name): only this time, \(now); otherwise, \(before); --reset-exclusions makes this permanent"
         }

@@ -100,7 +100,7 @@ struct UsageCommand: ParsableCommand {
             ], emptiness: UsageCommand.emptiness
         ) { _ in "" }
         try items.write(usage.items.prefix(count), console, older: UsageCommand.more(usage.items.count - count))
-        if console.isForPerson { for line in UsageText.lines(usage) { try console.output.line(line) } }
+        if console.isForPerson { for line in UsageText.lines(usage) { try console.output.line(console.wrapped(line)) } }
     }
 
     private func writeDays(_ days: [DailyUsage], _ console: Console) throws {

@@ -85,10 +85,10 @@ struct ArchiveExamination {
     }
 
     private func room(for survey: TreeSurvey?) -> DoctorFinding {
-        let text = "\(RootFindings.size(free)) are free for the archive"
+        let text = "\(RootFindings.size(free, isLeast: true)) are free for the archive"
         if let survey, !exists, survey.bytes > free {
             return DoctorFinding(
-                "room", .bad, "\(text), but the directory holds \(RootFindings.size(survey.bytes))",
+                "room", .bad, "\(text), but the directory holds \(RootFindings.size(survey.bytes, isLeast: true))",
                 remedy: "free some space, choose another place with --archive, or exclude files with --exclude")
         }
         if free < min(256 << 20, total / 20) {

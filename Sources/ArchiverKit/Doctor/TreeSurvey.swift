@@ -82,7 +82,10 @@ struct TreeSurvey {
     }
 
     private var size: DoctorFinding {
-        DoctorFinding("size", .good, "\(directories) directories, \(files) files, \(RootFindings.size(bytes))")
+        DoctorFinding(
+            "size", .good,
+            "\(directories == 1 ? "1 directory" : "\(directories) directories"), "
+                + "\(files == 1 ? "1 file" : "\(files) files"), \(RootFindings.size(bytes, isLeast: true))")
     }
 
     private var access: DoctorFinding {

@@ -44,7 +44,7 @@ extension Archive {
             if free < min(Archive.leastFreeBytes, room.totalBytes / Archive.leastFreeShare) {
                 findings.append(
                     Finding(
-                        "only \(RootFindings.size(free)) are free on the archive's file system",
+                        "only \(RootFindings.size(free, isLeast: true)) are free on the archive's file system",
                         remedy: "free some space there"))
             }
             if let finding = Finding(room, roomNotice(), isFirst: try !hasForgottenForRoom()) {

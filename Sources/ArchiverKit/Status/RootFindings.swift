@@ -54,8 +54,10 @@ enum RootFindings {
     }
 
     /// "250 MiB", or "68.2 GiB" for more than ten thousand of them.
-    static func size(_ bytes: UInt64) -> String {
-        let mebibytes = (bytes >> 20) + (bytes & 0xF_FFFF == 0 ? 0 : 1)
+    ///
+    /// - Parameter isLeast: whether to round down; otherwise up.
+    static func size(_ bytes: UInt64, isLeast: Bool = false) -> String {
+        let mebibytes = (bytes >> 20) + (isLeast || bytes & 0xF_FFFF == 0 ? 0 : 1)
         if mebibytes < 10_000 { return "\(mebibytes) MiB" }
         let tenths = mebibytes * 10 / 1024
         return "\(tenths / 10).\(tenths % 10) GiB"

@@ -97,7 +97,7 @@ struct BadDiskTests {
         try work.write("noise", noise(8_000_000))
         let watcher = try work.start("watch", work.root.string, "--json")
         let line = try watcher.line { $0.contains(#""watching""#) }
-        #expect(line.contains(#""isNew":true"#), "\(line)")
+        #expect(line.contains(#""new":true"#), "\(line)")
         watcher.send(SIGTERM)
         #expect(try watcher.finish().status == 0)
         #expect(try work.run("check", "--data").status == 0)

@@ -36,7 +36,7 @@ struct ForeignArchiveTests {
         try setCapability("ping")
         #expect(try place.run("capture", place.root.string, environment: other).status == 0)
         let foreign = try place.run(
-            "restore", "latest", "--target", place.path("foreign").string)
+            "restore", "latest", "--root", place.root.string, "--target", place.path("foreign").string)
         #expect(foreign.status == 0, "\(foreign.errorText)")
         #expect(foreign.errorText.contains("su runs as its owner or group"), "\(foreign.errorText)")
         #expect(foreign.errorText.contains("ping runs with the capabilities"), "\(foreign.errorText)")
@@ -63,7 +63,10 @@ struct ForeignArchiveTests {
     func inPlace() throws {
         #expect(try place.run("capture", place.root.string, environment: other).status == 0)
         try place.write("empty", "mine")
-        let refused = try place.run("restore", "latest")
+        // It is not used only because the archive has no other root.
+        expectRefusal(try place.run("restore", "latest"), 64, naming: "the current directory is not in \(place.root)")
+        let id = try #require(try place.run("list").lines.first?.prefix(8))
+        let refused = try place.run("restore", String(id))
         #expect(refused.status == 64, "\(refused.errorText)")
         #expect(refused.errorText.contains("--target") && refused.errorText.contains("--root"), "\(refused.errorText)")
         #expect(try place.read("tree/empty") == Array("mine".utf8))

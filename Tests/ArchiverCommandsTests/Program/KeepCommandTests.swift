@@ -50,8 +50,8 @@ struct KeepCommandTests {
         #expect(try run("--reset", "--root", root).status == 0)
         #expect(try run("--everything").status == 0)
         #expect(try widths(json()) == [])
-        #expect(try json("--max-size", "20G", "--min-free", "5%")["maxSize"] as? Int == 20 << 30)
-        #expect(try json("--max-size", "none")["maxSize"] is NSNull)
+        #expect(try json("--max-size", "20G", "--min-free", "5%")["maxSizeBytes"] as? Int == 20 << 30)
+        #expect(try json("--max-size", "none")["maxSizeBytes"] is NSNull)
         #expect(try json()["minFreePercent"] as? Int == 5)
     }
 

@@ -182,6 +182,20 @@ struct KeyboardTests {
         #expect(try paths("-n", "1").count == 1)
     }
 
+    @Test("restore and cat take patterns")
+    func patterns() throws {
+        let work = try Workplace()
+        for name in ["a.md", "sub/b.md", "c.txt"] { try work.write(name, name + "\n") }
+        _ = try work.capture()
+        for name in ["a.md", "sub", "c.txt"] { try work.remove("tree/" + name) }
+        #expect(try Self.run(work, "cat", "latest", "*.md").text == "a.md\nsub/b.md\n")
+        #expect(try Self.run(work, "cat", "latest", "sub/*.md").text == "sub/b.md\n")
+        #expect(try Self.run(work, "restore", "latest", "*.md").status == 0)
+        #expect(try work.read("tree/sub/b.md") == Array("sub/b.md\n".utf8))
+        #expect(access(work.path("tree/c.txt").string, F_OK) != 0)
+        expectRefusal(try Self.run(work, "restore", "latest", "*.none"), 1, naming: "*.none")
+    }
+
     @Test("pinning again keeps the reason and the end unless they are given")
     func pinAgain() throws {
         let work = try Workplace()
@@ -278,5 +292,31 @@ struct KeyboardTests {
             let found = try work.run("find", ".a.swp", "--root", root.string)
             #expect(found.lines.count == count, "\(root): \(found.text)")
         }
+    }
+
+    @Test(
+        "a dry run needs no archive that can be written to", .enabled(if: geteuid() == 0),
+        arguments: [
+            ["restore", "oldest"], ["undo"], ["forget", "oldest"], ["forget", "--until", "now"], ["keep", "--usual"],
+            ["prune"], ["purge", "notes"], ["rewind"],
+        ])
+    func readOnly(words: [String]) throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        #expect(try Self.run(work, "mark", "one", "--wait").status == 0)
+        try work.write("empty", "x")
+        _ = try work.capture()
+        #expect(try Self.run(work, "restore", "oldest").status == 0)
+        let archive = work.archive.string
+        let command =
+            "mount --make-rprivate / && mount --bind \(archive) \(archive) && mount -o remount,ro,bind \(archive) && "
+            + "exec '\(Workplace.program)' \(words.joined(separator: " ")) --dry-run"
+        let outcome = try ChildProcess.run(
+            "unshare", ["-m", "sh", "-c", command].map { Array($0.utf8) },
+            environment: [
+                "ARCHIVER_ARCHIVE": archive, "HOME": work.path("").string, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            ],
+            directory: work.root)
+        #expect(outcome.status == 0, "\(words): \(outcome.errorText)")
     }
 }

@@ -21,7 +21,7 @@ struct TerminalTests {
         let id = String(try work.capture().prefix(8))
         let terminal = try lines(work.startOnTerminal("list"))
         #expect(terminal.count == 3)
-        #expect(terminal.first?.contains("snapshots of all roots") == true)
+        #expect(terminal.first?.contains("snapshots of \(work.root)") == true)
         #expect(terminal.dropFirst().first?.contains("changes") == true)
         #expect(terminal.last?.contains("\(TerminalTests.escape)33m\(id)\(TerminalTests.escape)0m") == true)
 

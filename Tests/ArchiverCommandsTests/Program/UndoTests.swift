@@ -63,7 +63,8 @@ struct UndoTests {
         #expect(json.status == 1 && json.text == "")
         #expect(error["code"] as? String == (command == "undo" ? "nothingToUndo" : "nothingToRedo"))
         #expect(try work.run("operations").status == 0)
-        #expect(try work.run("operations").errorText == "Nothing has been restored yet.\n")
+        #expect(try work.run("operations").errorText == "Nothing has been restored in \(work.root) yet.\n")
+        #expect(try work.run("operations", "--all").errorText == "Nothing has been restored yet.\n")
         #expect(try work.run("operations", "--json").text == "[]\n")
     }
 
@@ -155,7 +156,7 @@ struct UndoTests {
             #expect((operation["id"] as? String)?.prefix(8) == line[0])
             #expect((operation["after"] as? String)?.prefix(8) == line[7])
         }
-        let process = try work.startOnTerminal("operations", "--no-color", "--reverse")
+        let process = try work.startOnTerminal("operations", "--no-color", "--reverse", "--all")
         let shown = try process.finish().text.split(separator: "\r\n")
         #expect(shown.first == "operations of all roots")
         let table = Array(shown.dropFirst())
