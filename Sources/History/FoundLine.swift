@@ -25,6 +25,8 @@ public struct FoundLine: Sendable, Hashable {
     public internal(set) var gone: ListedSnapshot?
     /// The last snapshot that has it.
     public internal(set) var lastIn: ListedSnapshot
+    /// Whether it is gone because the file is: it was in the last version of the file, which was deleted.
+    public internal(set) var wasDeleted: Bool
 }
 
 /// Which lines to search for, and where.
@@ -305,6 +307,8 @@ private struct LineSearch {
         var places: [[UInt8]: (index: Int, span: Int)] = [:]
         var found: [FoundLine] = []
         for (number, span) in spans.enumerated() {
+            // A later span would begin where this one is gone.
+            let wasDeleted = span.gone != nil && number == spans.count - 1
             for line in lines[span.content] ?? [] {
                 let lastIn = try holders.last(before: span.gone)
                 if let place = places[line.bytes] {
@@ -312,12 +316,13 @@ private struct LineSearch {
                     places[line.bytes]?.span = number
                     found[place.index].number = line.number
                     (found[place.index].gone, found[place.index].lastIn) = (span.gone, lastIn)
+                    found[place.index].wasDeleted = wasDeleted
                 } else {
                     places[line.bytes] = (found.count, number)
                     found.append(
                         FoundLine(
                             path: path, bytes: line.bytes, number: line.number, first: span.first, gone: span.gone,
-                            lastIn: lastIn))
+                            lastIn: lastIn, wasDeleted: wasDeleted))
                 }
             }
         }

@@ -1,6 +1,7 @@
 """Access control and responses of the server, tested without a browser."""
 
 import io
+import json
 import os
 import shlex
 import signal
@@ -18,6 +19,11 @@ def spellings(*addresses):
     for address in addresses:
         yield from (address, "/" + address, "//" + address, address.replace("/1/", "//1//"), "/." + address, "/x/.." + address,
                     address.replace("/api/", "/api%2f"), address.replace("/api/", "/%61pi/"), address.replace("/1/", "/1/./"))
+
+
+def wish(snapshot, *paths):
+    """Returns the body that plans a restore of paths of one snapshot."""
+    return {"paths": [{"path": path, "snapshots": [snapshot]} for path in paths]}
 
 
 POSTS = {"restore/plan", "restore/apply", "undo", "redo", "label"}
@@ -77,7 +83,7 @@ class AccessTests(SceneCase):
     def test_malformed_requests_are_refused(self):
         """Refuses forms that any page can send, GET for changes, huge bodies, and paths outside the root."""
         client = self.client
-        plan = f'{{"snapshot": "{self.scene.before_cut}", "paths": [""]}}'
+        plan = json.dumps(wish(self.scene.before_cut, ""))
         good = {**client.origin, **client.session}
         for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
             self.assertEqual(self.status("POST", "restore/plan", {**good, "Content-Type": kind}, plan), 415, kind)
@@ -93,7 +99,7 @@ class AccessTests(SceneCase):
     def test_the_command_of_a_plan_does_the_same(self):
         """The command that the page shows works on the command line, for one path, several and all."""
         for paths in (["chapter.md"], ["chapter.md", "notes"], [""]):
-            plan = self.client.post("restore/plan", {"snapshot": self.scene.before_cut, "paths": paths})
+            plan = self.client.post("restore/plan", wish(self.scene.before_cut, *paths))
             for command in plan["command"].split("; "):
                 program, *words = shlex.split(command)
                 self.assertEqual(program, "archiver")
@@ -101,7 +107,7 @@ class AccessTests(SceneCase):
 
     def test_a_file_written_after_the_plan_is_kept(self):
         """A plan is not applied if a file has changed since it was made."""
-        plan = self.client.post("restore/plan", {"snapshot": self.scene.before_cut, "paths": ["chapter.md"]})
+        plan = self.client.post("restore/plan", wish(self.scene.before_cut, "chapter.md"))
         self.scene.write("chapter.md", "Written between plan and apply.\n")
         self.before = contents(self.scene.root)
         status, answer = self.client.try_post("restore/apply", {"plan": plan["plan"]})
@@ -155,7 +161,7 @@ class ReadOnlyTests(PageCase):
         client.host, client.socket_path, client.session = self.address.split("/")[2], None, session
         client.origin = {"Origin": f"http://{client.host}", "Content-Type": "application/json"}
         root = client.get("roots")["current"]
-        for name, body in (("restore/plan", {"snapshot": self.scene.before_cut, "paths": [""]}), ("restore/apply", {"plan": "1"}),
+        for name, body in (("restore/plan", wish(self.scene.before_cut, "")), ("restore/apply", {"plan": "1"}),
                            ("undo", {"root": root}), ("redo", {"root": root}), ("label", {"snapshot": self.scene.latest, "label": "x"})):
             status, answer = client.try_post(name, body)
             self.assertEqual((status, answer["error"]["code"]), (403, "readOnly"), name)

@@ -55,7 +55,7 @@ struct FindCommand: ParsableCommand {
 
     func run() throws {
         let history = try HistoryContext(global, place)
-        let pattern = FindCommand.pattern(pattern.bytes)
+        let pattern = NameWords.pattern(pattern.bytes)
         let kind = type.flatMap(kind)
         if let at {
             let selector = try SnapshotSelector(at.hasPrefix("@") ? at : "@" + at)
@@ -72,13 +72,6 @@ struct FindCommand: ParsableCommand {
         }.filter { name in (!deleted || name.isDeleted) && (kind == nil || name.kind == kind) }
         try write(found, history.console)
         try history.reportDamage()
-    }
-
-    /// The pattern for `given`; a plain word matches as part of a name.
-    static func pattern(_ given: [UInt8]) -> [UInt8] {
-        if given.isEmpty || given.contains(where: Array("/*?[\\!".utf8).contains) { return given }
-        let star = UInt8(ascii: "*")
-        return [star] + given + [star]
     }
 
     private func write(_ found: [Entry], _ console: Console) throws {

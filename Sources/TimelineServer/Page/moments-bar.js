@@ -10,9 +10,22 @@ export function showMoments(page) {
   const steps = { "go-first": ["end", -1], "go-earlier": ["moment", -1], "go-later": ["moment", 1], "go-latest": ["end", 1] };
   for (const [id, [unit, step]] of Object.entries(steps)) byId(id).addEventListener("click", () => page.step(unit, step));
   byId("pin-a").addEventListener("click", () => page.togglePin());
+  byId("compare-disk").addEventListener("click", () => page.toggleDisk());
+  byId("go-to").addEventListener("change", ({ target }) => {
+    const time = new Date(target.value).getTime();
+    // A whole minute means all of it.
+    if (!Number.isNaN(time)) page.chooseTime(time + (target.value.length > 16 ? 999 : 59_999), false);
+  });
 }
 
-export function writeMoments({ position, aSnapshot }) {
+const two = (value) => String(value).padStart(2, "0");
+
+function fieldValue(time) {
+  const at = new Date(time);
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${clock(time)}`;
+}
+
+export function writeMoments({ position, aSnapshot, roots }) {
   const { b, pinnedA, aID } = position;
   byId("moments").hidden = !b;
   if (!b) return;
@@ -20,12 +33,17 @@ export function writeMoments({ position, aSnapshot }) {
   byId("b-id").textContent = b.short;
   byId("b-churn").textContent = churn(b);
   byId("b-label").textContent = b.label ? "◆ " + shortened(b.label, 60) : "";
+  if (document.activeElement !== byId("go-to")) byId("go-to").value = fieldValue(b.time);
+  const isDisk = aID === "disk";
   const isOneDay = aSnapshot && startOfDay(aSnapshot.time) === startOfDay(b.time);
   const time = aSnapshot?.id === aID ? (isOneDay ? clock : moment)(aSnapshot.time) : "";
-  byId("a-time").textContent = aID === "none" ? "nothing before" : time || shortOf(aID);
-  byId("a-kind").textContent = pinnedA ? "kept" : aID === "none" ? "" : "B's parent";
-  byId("pin-a").setAttribute("aria-pressed", String(pinnedA !== null));
-  byId("pin-a").textContent = pinnedA ? "Release A" : "Compare from here";
+  byId("a-time").textContent = isDisk ? "the files on disk now" : aID === "none" ? "nothing before" : time || shortOf(aID);
+  byId("a-kind").textContent = isDisk ? "" : pinnedA ? "kept" : aID === "none" ? "" : "the snapshot before";
+  const isKept = pinnedA !== null && !isDisk;
+  byId("pin-a").setAttribute("aria-pressed", String(isKept));
+  byId("pin-a").textContent = isKept ? "Release A" : "Compare from here";
+  byId("compare-disk").setAttribute("aria-pressed", String(isDisk));
+  byId("compare-disk").hidden = !roots.isHere(position.root);
 }
 
 /** The slider's spoken value: "14:05:07, 3 changed, before the cut". */

@@ -145,8 +145,8 @@ function drawVersions(picture, view, versions, x) {
 
 function drawMoments(picture, view, marks, x) {
   const pill = (name, time) => {
-    const text = `${name} ${clock(time)}`;
-    const wide = 76;
+    const text = `${name === "B" ? "shown" : "compared"} ${clock(time)}`;
+    const wide = name === "B" ? 102 : 122;
     const at = round(x(time));
     const left = Math.min(view.width - wide - 1, Math.max(1, at - wide / 2));
     return { at, left, wide, text, name };
@@ -155,11 +155,11 @@ function drawMoments(picture, view, marks, x) {
   const a = marks.a === null ? null : pill("A", marks.a);
   const isIn = (moment) => moment && moment.at >= -1 && moment.at <= view.width + 1;
   // If A and B overlap, put them side by side in the order of their times.
-  if (isIn(a) && isIn(b) && Math.abs(a.left - b.left) < a.wide + 2) {
+  if (isIn(a) && isIn(b) && a.left < b.left + b.wide + 2 && b.left < a.left + a.wide + 2) {
     const isBefore = marks.a <= marks.b;
     a.left = isBefore ? b.left - a.wide - 2 : b.left + b.wide + 2;
     if (a.left < 1) [a.left, b.left] = [1, a.wide + 3];
-    if (a.left + a.wide > view.width) [a.left, b.left] = [view.width - a.wide - 1, view.width - 2 * a.wide - 3];
+    if (a.left + a.wide > view.width) [a.left, b.left] = [view.width - a.wide - 1, view.width - a.wide - b.wide - 3];
   }
   for (const moment of [a, b]) {
     if (!isIn(moment)) continue;
