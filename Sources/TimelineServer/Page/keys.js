@@ -1,6 +1,7 @@
 // The keys. Everything on the page can be done with them and Tab.
 
 import { byId } from "./elements.js";
+import { openGoTo } from "./moments-bar.js";
 
 /** [shown, keys, words, run]; "Shift+" is part of a key's name where it matters. */
 export const keysOf = (page) => [
@@ -12,6 +13,7 @@ export const keysOf = (page) => [
   ["Page Down", ["PageDown"], "a day later", () => page.step("day", 1)],
   ["Home", ["Home"], "the first snapshot", () => page.step("end", -1)],
   ["End", ["End"], "the latest snapshot", () => page.step("end", 1)],
+  ["g", ["g"], "go to a date and time", () => openGoTo(page)],
   ["[", ["["], "the previous version of the selected entry", () => page.step("version", -1)],
   ["]", ["]"], "the next version", () => page.step("version", 1)],
   ["a", ["a"], "compare from here: A stays at this moment; again to release A", () => page.togglePin()],

@@ -1,8 +1,9 @@
 // The bar between the timeline and the tree: the two moments, and the buttons that move them.
 
-import { byId } from "./elements.js";
+import { button, byId, element } from "./elements.js";
 import { churn } from "./amounts.js";
 import { clock, moment, startOfDay } from "./dates.js";
+import { openDialog } from "./dialogs.js";
 import { shortened } from "./names.js";
 import { shortOf } from "./position.js";
 
@@ -11,11 +12,27 @@ export function showMoments(page) {
   for (const [id, [unit, step]] of Object.entries(steps)) byId(id).addEventListener("click", () => page.step(unit, step));
   byId("pin-a").addEventListener("click", () => page.togglePin());
   byId("compare-disk").addEventListener("click", () => page.toggleDisk());
-  byId("go-to").addEventListener("change", ({ target }) => {
-    const time = new Date(target.value).getTime();
+  byId("go-to").addEventListener("click", () => openGoTo(page));
+}
+
+/** Asks for a date and a time, and goes to the last snapshot until then. */
+export function openGoTo(page) {
+  const { b } = page.position;
+  if (!b) return;
+  const input = element("input", { id: "go-to-time", type: "datetime-local", step: 1 });
+  input.value = fieldValue(b.time);
+  const go = () => {
+    const time = new Date(input.value).getTime();
+    if (Number.isNaN(time)) return input.focus();
+    dialog.close();
     // A whole minute means all of it.
-    if (!Number.isNaN(time)) page.chooseTime(time + (target.value.length > 16 ? 999 : 59_999), false);
-  });
+    page.chooseTime(time + (input.value.length > 16 ? 999 : 59_999), false);
+  };
+  input.addEventListener("keydown", (event) => event.key === "Enter" && go());
+  const dialog = openDialog("go-to-dialog", "Go to a date and time", [
+    element("p", {}, element("label", { for: "go-to-time", text: "The last moment at or before" })), input,
+  ], [button("Cancel", () => dialog.close()), button("Go", go, { class: "primary", id: "go-to-go" })]);
+  input.focus();
 }
 
 const two = (value) => String(value).padStart(2, "0");
@@ -33,7 +50,6 @@ export function writeMoments({ position, aSnapshot, roots }) {
   byId("b-id").textContent = b.short;
   byId("b-churn").textContent = churn(b);
   byId("b-label").textContent = b.label ? "◆ " + shortened(b.label, 60) : "";
-  if (document.activeElement !== byId("go-to")) byId("go-to").value = fieldValue(b.time);
   const isDisk = aID === "disk";
   const isOneDay = aSnapshot && startOfDay(aSnapshot.time) === startOfDay(b.time);
   const time = aSnapshot?.id === aID ? (isOneDay ? clock : moment)(aSnapshot.time) : "";

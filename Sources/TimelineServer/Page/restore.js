@@ -96,7 +96,9 @@ export class Restore {
 
   #textOf(side) {
     const time = this.#timeOf(this.#page.position.sides[side]);
-    const when = time === null ? (side === "older" ? "before" : "after") : timeOfVersion(time);
+    const other = this.#timeOf(this.#page.position.sides[side === "older" ? "newer" : "older"]);
+    const isAlike = time !== null && other !== null && timeOfVersion(time) === timeOfVersion(other);
+    const when = time === null ? (side === "older" ? "before" : "after") : isAlike ? clock(time) : timeOfVersion(time);
     return this.items.length > 1 ? `Restore ${this.name} as of ${when}…` : `Restore the version of ${when}…`;
   }
 

@@ -54,7 +54,9 @@ export class ArchiverTimeline extends HTMLElement {
       this.strip = element("div", { id: "overview", "aria-hidden": "true" }),
       this.tip = element("div", { class: "tip", hidden: true }));
     // A small window shows the files first.
-    this.#fold(matchMedia("(max-width: 760px), (max-height: 560px)").matches);
+    const isSmall = matchMedia("(max-width: 760px), (max-height: 560px)");
+    isSmall.addEventListener("change", () => this.#fold(isSmall.matches));
+    this.#fold(isSmall.matches);
     new ResizeObserver(() => this.#resize()).observe(this);
     listenToPointer(this);
   }
