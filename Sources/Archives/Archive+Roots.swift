@@ -43,6 +43,13 @@ extension Archive {
         }
     }
 
+    /// The roots that processes of this machine watch.
+    public func watchedRoots() throws(ArchiverError) -> Set<ArchivedRoot> {
+        try facing {
+            Set(try roots().filter { try $0.isHere && RootLock.isWatched($0.path, in: store.layout) })
+        }
+    }
+
     /// The exclusion rules of the root at `directory` on this machine; nil if it has no snapshots.
     public func exclusions(ofRoot directory: FilePath) throws(ArchiverError) -> ExclusionRules? {
         try facing {

@@ -94,6 +94,20 @@ public final class Archive: Sendable {
     /// Whether opening created the archive.
     public var isNew: Bool { store.isNew }
 
+    /// Why nothing can be added to the archive now; nil if it can.
+    public var writeRefusal: ArchiverError? {
+        do throws(ArchiverError) {
+            try facing { try store.requireWritable() }
+        } catch {
+            return error
+        }
+        // The file system may have been mounted read-only since.
+        guard access(directory.string, W_OK) != 0 else { return nil }
+        return ArchiverError(
+            .readOnly, "the archive \(directory) cannot be written to", remedy: "make its directory writable",
+            path: directory)
+    }
+
     /// Rebuilds the catalogue of the archive in `directory` from its segments, and `archive.json` if that is lost.
     ///
     /// - Throws: `ArchiverError` with the code `inUse` while another process has the archive open.

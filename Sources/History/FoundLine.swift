@@ -25,6 +25,8 @@ public struct FoundLine: Sendable, Hashable {
     public internal(set) var interruptions: [Interruption] = []
     /// The last snapshot that has it.
     public internal(set) var lastIn: ListedSnapshot
+    /// Whether it is gone because the file is: it was in the last version of the file, which was deleted.
+    public internal(set) var wasDeleted: Bool
 }
 
 extension FoundLine {
@@ -326,6 +328,8 @@ private struct LineSearch {
         var places: [LineScan.Identity: (index: Int, span: Int)] = [:]
         var found: [FoundLine] = []
         for (number, span) in spans.enumerated() {
+            // A later span would begin where this one is gone.
+            let wasDeleted = span.gone != nil && number == spans.count - 1
             for line in lines[span.content] ?? [] {
                 let lastIn = try holders.last(before: span.gone)
                 // In one snapshot, each of several equal lines is found.
@@ -337,12 +341,13 @@ private struct LineSearch {
                         found[place.index].interruptions.append(.init(gone: gone, back: span.first))
                     }
                     (found[place.index].gone, found[place.index].lastIn) = (span.gone, lastIn)
+                    found[place.index].wasDeleted = wasDeleted
                 } else {
                     places[line.identity] = (found.count, number)
                     found.append(
                         FoundLine(
                             path: path, bytes: line.bytes, number: line.number, first: span.first, gone: span.gone,
-                            lastIn: lastIn))
+                            lastIn: lastIn, wasDeleted: wasDeleted))
                 }
             }
         }

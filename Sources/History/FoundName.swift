@@ -30,6 +30,16 @@ public struct FoundName: Sendable, Hashable {
     public var isDeleted: Bool { deletedIn != nil }
 }
 
+/// What a user searches names for.
+package enum NameWords {
+    /// Returns the pattern for a user's text: a plain word matches anywhere in a name, anything else is a pattern.
+    package static func pattern(_ given: [UInt8]) -> [UInt8] {
+        if given.isEmpty || given.contains(where: Array("/*?[\\!".utf8).contains) { return given }
+        let star = UInt8(ascii: "*")
+        return [star] + given + [star]
+    }
+}
+
 extension Archive {
     /// Returns the names of all snapshots of the root that match `pattern`, in walk order.
     public func names(

@@ -42,6 +42,20 @@ extension Archive {
         }
     }
 
+    /// Returns the first changes of one snapshot at or below a directory, files first, as examples of all of them.
+    ///
+    /// The snapshots of the versions of a directory are indexed, so this reads only what it returns.
+    public func changes(
+        of version: DirectoryVersion, in root: ArchivedRoot, limit: Int
+    ) throws(ArchiverError) -> [PathVersion] {
+        try facing {
+            guard !version.isFirst, let number = try number(of: root) else { return [] }
+            let placed = try store.catalogue.changes(
+                at: HistoryPlace(version.snapshot), below: version.path, root: number, limit: limit)
+            return placed.map { PathVersion(version.snapshot, $0.change) }
+        }
+    }
+
     /// Returns how a version differs from its predecessor; nil if neither has the path.
     public func difference(of version: PathVersion, in root: ArchivedRoot) throws(ArchiverError) -> Difference? {
         try facing {

@@ -84,6 +84,13 @@ public final class ArchiveTimeline: TimelineDataSource {
     /// Gathers now what the other queries need, so that they need not wait.
     public func prepare() throws { _ = try current() }
 
+    /// Makes the next query look for forgotten snapshots.
+    package func recount() {
+        known.withLock { known in
+            (known.counting, known.number) = (.now, nil)
+        }
+    }
+
     /// Calls `body` with the moments of a short span, found by its start.
     private func forEachMoment(from start: Timestamp, to end: Timestamp, _ body: (ListedSnapshot) -> Void) throws {
         // If a clock was wrong, the moments of a span are not side by side.

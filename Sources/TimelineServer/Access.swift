@@ -15,17 +15,19 @@ internal import Threading
 final class Access: Sendable {
     private struct State {
         var tokens: Set<String> = []
-        var sessions: Set<String> = []
         var port: Int?
         /// The process's umask while it is replaced.
         var mask: mode_t?
     }
 
     private let state = Locked(State())
-    let ticket = Access.newSecret()
+    private let key: SessionKey
+    let ticket: String
 
-    /// The most open sessions; a page that is reloaded reuses its own.
-    private static let sessionLimit = 1000
+    init(_ key: SessionKey = SessionKey()) {
+        self.key = key
+        ticket = key.sign("ticket")
+    }
 
     private static func newSecret() -> String {
         var generator = SystemRandomNumberGenerator()
@@ -45,15 +47,15 @@ final class Access: Sendable {
 
     /// Opens a session; returns nil if the token is invalid or was used.
     func session(for token: String) -> String? {
-        state.withLock { state in
-            guard state.sessions.count < Access.sessionLimit, state.tokens.remove(token) != nil else { return nil }
-            let session = Access.newSecret()
-            state.sessions.insert(session)
-            return session
-        }
+        guard state.withLock({ $0.tokens.remove(token) != nil }) else { return nil }
+        return key.sign(Access.sessionPrefix + Access.newSecret())
     }
 
-    func isSession(_ session: String) -> Bool { state.withLock { $0.sessions.contains(session) } }
+    func isSession(_ session: String) -> Bool {
+        session.hasPrefix(Access.sessionPrefix) && key.isSigned(session)
+    }
+
+    private static let sessionPrefix = "session-"
 
     /// Throws unless a request has an open session or, if accepted, reads with the ticket.
     func check(_ request: Request, acceptsTicket: Bool) throws(Refusal) {

@@ -47,6 +47,7 @@ enum PageFiles {
         "status.js": PackageResources.status_js,
         "steps.js": PackageResources.steps_js,
         "style.css": PackageResources.style_css,
+        "text.js": PackageResources.text_js,
         "timeline-drawing.js": PackageResources.timeline_drawing_js,
         "timeline-pointer.js": PackageResources.timeline_pointer_js,
         "timeline-source.js": PackageResources.timeline_source_js,

@@ -45,11 +45,15 @@ struct Query {
 
     /// Returns the path that `path` or `pathBytes` names; the root if there is neither.
     func path() throws(Refusal) -> RelativePath {
-        if let text = self["pathBytes"] {
-            guard let bytes = Base64URL.decoded(text) else { throw Refusal.bad("'pathBytes' is not base64url") }
-            return try Query.path(bytes)
-        }
+        if let text = self["pathBytes"] { return try Query.path(nil, text) }
         return try Query.path(bytes("path") ?? [])
+    }
+
+    /// Returns a path that is given as text or, in base64url, as bytes.
+    static func path(_ text: String?, _ encoded: String?) throws(Refusal) -> RelativePath {
+        guard let encoded else { return try path(Array((text ?? "").utf8)) }
+        guard let bytes = Base64URL.decoded(encoded) else { throw Refusal.bad("'pathBytes' is not base64url") }
+        return try path(bytes)
     }
 
     static func path(_ bytes: [UInt8]) throws(Refusal) -> RelativePath {

@@ -1,5 +1,6 @@
 // The searches that run, one for each session, each on a thread of its own.
 
+internal import ArchiverKit
 internal import Dispatch
 internal import FileIO
 internal import Threading
@@ -65,6 +66,10 @@ final class Search: Sendable {
     // It begins with 0, because it must not be released with less than it began with.
     private let room = DispatchSemaphore(value: 0)
 
+    /// When to send the next report.
+    private let reported = Locked(ContinuousClock.now)
+    private static let reportInterval: Duration = .milliseconds(250)
+
     /// The most lines that wait for the connection.
     private static let waitingLimit = 256
 
@@ -101,6 +106,25 @@ final class Search: Sendable {
         guard ending == nil, let line = try? Search.line(value) else { return false }
         sender.yield(line)
         return true
+    }
+
+    private struct Progress: Encodable {
+        let progress: UInt64
+        let total: UInt64
+    }
+
+    /// Sends how far the search is, if a while has passed since the last time.
+    ///
+    /// - Returns: how the search ended; nil if it goes on.
+    func report(_ progress: OperationProgress) -> Ending? {
+        let now = ContinuousClock.now
+        let isDue = reported.withLock { next in
+            defer { if next <= now { next = now + Search.reportInterval } }
+            return next <= now
+        }
+        let reading = progress.reading
+        if isDue, let total = reading.expectedEntries { send(Progress(progress: reading.entries, total: total)) }
+        return ending
     }
 
     /// Tells how many results there are so far.

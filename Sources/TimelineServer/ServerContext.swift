@@ -13,10 +13,23 @@ final class ServerContext: Sendable {
     let archive: Archive
     let options: TimelineServerOptions
     let access: Access
+    let usage: UsageKeeper
     private let timelines = Locked<[String: ArchiveTimeline]>([:])
+    /// The identity of the archive's directory.
+    private let identity: FileIdentity?
 
     init(_ archive: Archive, _ options: TimelineServerOptions, _ access: Access) {
         (self.archive, self.options, self.access) = (archive, options, access)
+        usage = UsageKeeper(archive)
+        identity = FileIdentity(at: archive.directory)
+    }
+
+    /// Why the archive cannot be found at its place, as a sentence; nil if it can.
+    var absence: String? {
+        let present = FileIdentity(at: archive.directory)
+        if present == identity { return nil }
+        let what = present == nil ? "is not there any more" : "is another directory now"
+        return "The archive \(archive.directory) \(what): it was moved, or its disk was unmounted."
     }
 
     /// Runs blocking work of an answer on a thread of its own, so that short answers never wait behind long ones.
@@ -76,11 +89,19 @@ final class ServerContext: Sendable {
         throw Refusal.notFound("snapshot \(snapshot.id.short) holds nothing at '\(path)'")
     }
 
-    /// Throws if the server is read-only.
+    /// Why nothing can be changed through this server, as a sentence; nil if it can.
+    var readOnlyReason: String? {
+        if options.isReadOnly { return "This page is read-only: started with --read-only." }
+        return archive.writeRefusal.map { "This page is read-only: \($0.message)." }
+    }
+
+    /// Throws if the server is read-only, or may not write to the archive.
     func requireWritable() throws(Refusal) {
-        if options.isReadOnly {
-            throw Refusal(
-                403, "readOnly", "this page is read-only", remedy: "run 'archiver browse' without --read-only")
-        }
+        guard let reason = readOnlyReason else { return }
+        throw Refusal(
+            403, "readOnly", reason,
+            remedy: options.isReadOnly
+                ? "run 'archiver browse' without --read-only"
+                : archive.writeRefusal?.remedy)
     }
 }

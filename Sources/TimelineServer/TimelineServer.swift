@@ -23,7 +23,9 @@ package struct TimelineServerOptions: Sendable {
     package var isReadOnly = false
     /// The root that is shown first.
     package var root: ArchivedRoot?
-    /// How long a connection may take to send a request, or stay open without one.
+    /// The file with the key of sessions, which then outlive the server; nil for sessions that end with it.
+    package var sessionKeyFile: FilePath?
+    /// How long a connection may take to send a whole request, or stay open without one.
     var patience: TimeAmount = .seconds(10)
     /// The most open connections, so that others wait; nil for a part of the files that the process may open.
     var connectionLimit: Int?
@@ -45,34 +47,41 @@ package struct TimelineServer: Sendable {
     package init(_ archive: Archive, _ options: TimelineServerOptions = TimelineServerOptions()) {
         self.archive = archive
         self.options = options
-        access = Access()
+        access = Access(options.sessionKeyFile.map { SessionKey(in: $0) } ?? SessionKey())
     }
 
     /// Serves the page.
     ///
-    /// - Parameter onReady: called with the page's URL once it can be opened; the URL contains a token that opens one
-    ///   session.
+    /// - Parameter onReady: called once the page can be opened, with a function that returns its URL: each one contains
+    ///   another token, which opens one session.
     /// - Throws: the system's error if it cannot be served.
-    package func run(onReady: @escaping @Sendable (String) async -> Void) async throws {
+    package func run(onReady: @escaping @Sendable (_ newAddress: @escaping @Sendable () -> String) async -> Void)
+        async throws
+    {
         let context = ServerContext(archive, options, access)
         let router = Router(context: BasicRequestContext.self)
         TimelineServer.addRoutes(to: router, context)
         var logger = Logger(label: "archiver.timeline")
         logger.logLevel = .critical
+        let limit = connectionLimit
+        let strangers = Strangers(limit: max(1, limit / 2))
         let app = Application(
-            router: router, server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: options.patience)),
+            router: router,
+            server: .http1(
+                configuration: HTTP1Channel.Configuration(
+                    additionalChannelHandlers: [RequestDeadline(strangers, access, options.patience)])),
             configuration: ApplicationConfiguration(
                 address: address, serverName: nil,
-                availableConnectionsDelegate: MaximumAvailableConnections(connectionLimit, logger: logger)),
+                availableConnectionsDelegate: MaximumAvailableConnections(limit, logger: logger)),
             onServerRunning: { [access, options] channel in
                 switch options.place {
                 case .socket(let path):
                     access.show(path)
-                    await onReady("http://localhost/#token=\(access.newToken()) (socket \(path))")
+                    await onReady { "http://localhost/#token=\(access.newToken()) (socket \(path))" }
                 case .port(let port):
                     let port = channel.localAddress?.port ?? port
                     access.serve(port: port)
-                    await onReady("http://127.0.0.1:\(port)/#token=\(access.newToken())")
+                    await onReady { "http://127.0.0.1:\(port)/#token=\(access.newToken())" }
                 }
             }, logger: logger)
         // Without this, other users could open the socket before its permissions are set.

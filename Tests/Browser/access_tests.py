@@ -1,11 +1,16 @@
 """Access control and responses of the server, tested without a browser."""
 
 import io
+import json
 import os
 import shlex
 import signal
+import socket
 import stat
+import subprocess
 import tarfile
+import time
+import unittest
 
 from api_client import Client
 from archive_scene import SVG, contents
@@ -18,6 +23,11 @@ def spellings(*addresses):
     for address in addresses:
         yield from (address, "/" + address, "//" + address, address.replace("/1/", "//1//"), "/." + address, "/x/.." + address,
                     address.replace("/api/", "/api%2f"), address.replace("/api/", "/%61pi/"), address.replace("/1/", "/1/./"))
+
+
+def wish(snapshot, *paths):
+    """Returns the body that plans a restore of paths of one snapshot."""
+    return {"paths": [{"path": path, "snapshots": [snapshot]} for path in paths]}
 
 
 POSTS = {"restore/plan", "restore/apply", "undo", "redo", "label"}
@@ -77,7 +87,7 @@ class AccessTests(SceneCase):
     def test_malformed_requests_are_refused(self):
         """Refuses forms that any page can send, GET for changes, huge bodies, and paths outside the root."""
         client = self.client
-        plan = f'{{"snapshot": "{self.scene.before_cut}", "paths": [""]}}'
+        plan = json.dumps(wish(self.scene.before_cut, ""))
         good = {**client.origin, **client.session}
         for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
             self.assertEqual(self.status("POST", "restore/plan", {**good, "Content-Type": kind}, plan), 415, kind)
@@ -93,7 +103,7 @@ class AccessTests(SceneCase):
     def test_the_command_of_a_plan_does_the_same(self):
         """The command that the page shows works on the command line, for one path, several and all."""
         for paths in (["chapter.md"], ["chapter.md", "notes"], [""]):
-            plan = self.client.post("restore/plan", {"snapshot": self.scene.before_cut, "paths": paths})
+            plan = self.client.post("restore/plan", wish(self.scene.before_cut, *paths))
             for command in plan["command"].split("; "):
                 program, *words = shlex.split(command)
                 self.assertEqual(program, "archiver")
@@ -101,7 +111,7 @@ class AccessTests(SceneCase):
 
     def test_a_file_written_after_the_plan_is_kept(self):
         """A plan is not applied if a file has changed since it was made."""
-        plan = self.client.post("restore/plan", {"snapshot": self.scene.before_cut, "paths": ["chapter.md"]})
+        plan = self.client.post("restore/plan", wish(self.scene.before_cut, "chapter.md"))
         self.scene.write("chapter.md", "Written between plan and apply.\n")
         self.before = contents(self.scene.root)
         status, answer = self.client.try_post("restore/apply", {"plan": plan["plan"]})
@@ -155,11 +165,67 @@ class ReadOnlyTests(PageCase):
         client.host, client.socket_path, client.session = self.address.split("/")[2], None, session
         client.origin = {"Origin": f"http://{client.host}", "Content-Type": "application/json"}
         root = client.get("roots")["current"]
-        for name, body in (("restore/plan", {"snapshot": self.scene.before_cut, "paths": [""]}), ("restore/apply", {"plan": "1"}),
+        for name, body in (("restore/plan", wish(self.scene.before_cut, "")), ("restore/apply", {"plan": "1"}),
                            ("undo", {"root": root}), ("redo", {"root": root}), ("label", {"snapshot": self.scene.latest, "label": "x"})):
             status, answer = client.try_post(name, body)
             self.assertEqual((status, answer["error"]["code"]), (403, "readOnly"), name)
         self.assert_tree(before)
+
+
+class ConnectionTests(SceneCase):
+    def test_few_open_files_and_slow_strangers_do_not_keep_out_the_page(self):
+        """With 256 files, beside 400 silent connections, the page is answered; headers and bodies byte by byte end."""
+        self.scene.end(self.server)
+        limited = self.scene.start_limited("browse", self.scene.root, "--no-open", files=256)
+        client = Client(limited.stdout.readline().strip())
+        address = tuple(client.host.split(":"))
+        silent = [socket.create_connection(address, 10) for _ in range(400)]
+        self.addCleanup(lambda: [each.close() for each in silent])
+        for _ in range(20):
+            client.get("roots")
+            self.assertEqual(client.content(self.scene.before_cut, "chapter.md")[2].decode(), self.scene.uncut)
+        head = f"POST /api/1/undo HTTP/1.1\r\nHost: {client.host}\r\nOrigin: http://{client.host}\r\n" \
+            f"Content-Type: application/json\r\nX-Archiver-Session: {client.details['session']}\r\nContent-Length: 1000\r\n\r\n"
+        slow = [socket.create_connection(address, 10) for _ in range(2)]
+        slow[1].sendall(head.encode())
+        began, ended = time.monotonic(), {}
+        while len(ended) < 2 and time.monotonic() - began < 20:
+            for index, each in enumerate(slow):
+                if index in ended:
+                    continue
+                try:
+                    each.sendall((head if index == 0 else " " * 1000)[int(time.monotonic() - began)].encode())
+                    each.settimeout(0.2)
+                    if each.recv(1000) == b"":
+                        ended[index] = time.monotonic() - began
+                except TimeoutError:
+                    pass
+                except OSError:
+                    ended[index] = time.monotonic() - began
+        self.assertEqual(set(ended), {0, 1})
+        client.get("roots")
+
+
+class UnwritableTests(PageCase):
+    def test_a_page_on_an_archive_that_cannot_be_written_says_so(self):
+        """It says so before any plan, and restores nothing."""
+        self.scene.end(self.server)
+        archive = self.scene.environment["ARCHIVER_ARCHIVE"]
+        if os.geteuid() == 0:
+            script = 'mount --make-rprivate / && mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
+            server = self.scene.start_as(["unshare", "-m", "sh", "-c", script, archive], "browse", self.scene.root, "--no-open")
+        else:
+            subprocess.run(["chmod", "-R", "a-w", archive], check=True)
+            self.addCleanup(lambda: subprocess.run(["chmod", "-R", "u+w", archive], check=True))
+            server = self.scene.start("browse", self.scene.root, "--no-open")
+        url = server.stdout.readline().strip()
+        if not url:
+            raise unittest.SkipTest("the archive cannot be made read-only here")
+        self.open_page(url)
+        self.browser.wait_for_text("#read-only", "cannot be written to")
+        self.assertEqual(self.browser.text("#restore"), "")
+        self.browser.press("r")
+        self.browser.wait_for_text("#message", "read-only")
 
 
 class SocketTests(SceneCase):

@@ -85,10 +85,10 @@ import Testing
 
     /// Restores a row as the page does, and expects that its path exists afterwards.
     private func restore(_ row: Row, _ root: Roots.Root, _ place: ServerPlace) throws {
-        var wish: [String: Any] = ["snapshot": row.lastIn.id]
-        if let bytes = row.pathBytes { wish["pathBytes"] = [bytes] } else { wish["paths"] = [row.path] }
+        var wish: [String: Any] = ["snapshots": [row.lastIn.id]]
+        if let bytes = row.pathBytes { wish["pathBytes"] = bytes } else { wish["path"] = row.path }
         let name = "\(root.path) \(row.path)"
-        let plan = try place.post(Plan.self, "restore/plan", wish)
+        let plan = try place.post(Plan.self, "restore/plan", ["paths": [wish]])
         #expect(!plan.nothingToDo, "\(name)")
         let result = try place.post(Result.self, "restore/apply", ["plan": plan.plan])
         #expect(result.problems.isEmpty, "\(name): \(result.problems.map(\.message))")

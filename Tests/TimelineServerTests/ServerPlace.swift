@@ -39,7 +39,7 @@ final class ServerPlace: Sendable {
         access = server.access
         task = Task {
             // A server that cannot start sends no address.
-            try? await server.run { sender.yield($0) }
+            try? await server.run { sender.yield($0()) }
             sender.finish()
         }
         var iterator = urls.makeAsyncIterator()

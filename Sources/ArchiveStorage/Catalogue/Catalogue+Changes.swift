@@ -54,6 +54,21 @@ extension Catalogue {
         return path.isRoot ? changes : changes.filter { path.contains($0.change.path) }
     }
 
+    /// The first changes of one snapshot at `path` and below it: files before directories, then by path.
+    package func changes(
+        at place: HistoryPlace, below path: RelativePath, root: Int64, limit: Int
+    ) throws(StorageError) -> [PlacedChange] {
+        let sql = """
+            SELECT path.path, change.sequence, change.seconds, kind, object, size, other.path,
+                isEdited
+            FROM change JOIN path ON path.id = change.path LEFT JOIN path AS other ON other.id = change.other
+            WHERE change.root = ? AND change.sequence = ? AND change.seconds = ? \(path.isRoot ? "" : "AND \(Catalogue.isBelow)")
+            ORDER BY object = \(FileKind.directory.rawValue), path.path LIMIT ?
+            """
+        let range = path.isRoot ? [] : Catalogue.range(below: path)
+        return try placedChanges(sql, [root, place.sequence, place.seconds] + range + [limit])
+    }
+
     /// The counts of each snapshot's changes at the directory `path` and below it before `end`, the newest first.
     ///
     /// - Parameter limit: the most snapshots; with a limit, only the latest changes of each path are read.

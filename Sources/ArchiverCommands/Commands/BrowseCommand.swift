@@ -1,5 +1,6 @@
 // `archiver browse`: serves the timeline as a web page.
 
+internal import ArchiveFormat
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
@@ -17,8 +18,8 @@ struct BrowseCommand: LastingCommand {
             a timeline, files as they were, comparisons, search, restore with a preview, and undo. A watcher can run \
             at the same time, but is not needed. Ctrl-C ends the server.
 
-            The address contains a token that is valid once. The page can be reached only from this machine. To open \
-            it from another one, use --socket and 'ssh -L 8080:SOCKET HOST', then open http://localhost:8080 with the \
+            The address contains a token that is valid once; Enter prints a new one. The page can be reached only from \
+            this machine. To open it from another one, use --socket and 'ssh -L 8080:SOCKET HOST', then open http://localhost:8080 with the \
             same token.
 
             Examples:
@@ -58,6 +59,7 @@ struct BrowseCommand: LastingCommand {
         options.root = try root(in: archive)
         if let port { options.place = .port(port) }
         if let socket { options.place = .socket(try BrowseCommand.free(socket.path)) }
+        options.sessionKeyFile = keyFile(of: archive)
         // No request needs to finish: everything in progress can be interrupted safely.
         let path = socket?.path.string
         let browser = Browser()
@@ -68,16 +70,31 @@ struct BrowseCommand: LastingCommand {
         }
         let opens = !noOpen && socket == nil && Browser.isThere
         do {
-            try await TimelineServer(archive, options).run { url in
-                try? console.output.line(console.isJSON ? JSONText.of(["url": url]) : url)
-                try? console.output.flush()
+            try await TimelineServer(archive, options).run { newAddress in
+                let print = { @Sendable (url: String) in
+                    try? console.output.line(console.isJSON ? JSONText.of(["url": url]) : url)
+                    try? console.output.flush()
+                }
+                let url = newAddress()
+                print(url)
                 if opens { browser.open(url) }
+                Terminal.onEnter { print(newAddress()) }
             }
         } catch {
             throw Failure(
                 status: .failed, code: "notServed", message: "the page cannot be served: \(error)",
                 remedy: port == nil ? nil : "name another port, or leave out --port")
         }
+    }
+
+    /// The file with the key of the page's sessions; nil if a restarted server would have another address.
+    private func keyFile(of archive: Archive) -> FilePath? {
+        guard let runtime = getenv("XDG_RUNTIME_DIR").map({ FilePath(platformString: $0) }), runtime.isAbsolute,
+            port.map({ $0 > 0 }) ?? false || socket != nil
+        else { return nil }
+        let place = port.map { "port \($0)" } ?? "socket \(socket?.path.string ?? "")"
+        let name = ChunkID(hashing: Array("\(archive.directory) \(place) \(readOnly ? "read-only" : "")".utf8)).hex
+        return runtime.appending("archiver").appending("browse-\(name.prefix(32)).key")
     }
 
     private func root(in archive: Archive) throws -> ArchivedRoot? {
@@ -98,6 +115,32 @@ struct BrowseCommand: LastingCommand {
         }
         unlink(path.string)
         return path
+    }
+}
+
+/// The terminal in which the server was started.
+private enum Terminal {
+    /// Calls `body` whenever Enter is pressed.
+    static func onEnter(_ body: @escaping @Sendable () -> Void) {
+        guard isatty(STDIN_FILENO) == 1 else { return }
+        // A background process that reads would be stopped; so it gets an error, and waits until it is in front.
+        signal(SIGTTIN, SIG_IGN)
+        try? DetachedThread.start(for: "the terminal") {
+            var bytes = [UInt8](repeating: 0, count: 256)
+            while true {
+                var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+                guard poll(&waiting, 1, -1) > 0 else { continue }
+                let count = read(STDIN_FILENO, &bytes, bytes.count)
+                if count == 0 { return }
+                if count > 0 {
+                    for byte in bytes[..<count] where byte == UInt8(ascii: "\n") { body() }
+                } else if errno == EIO {
+                    sleep(1)
+                } else if errno != EINTR {
+                    return
+                }
+            }
+        }
     }
 }
 

@@ -73,7 +73,7 @@ struct FindCommand: ParsableCommand {
     func run() throws {
         let period = try window.period.period()
         let all = try HistoryContext.each(global, scope, paths: [], isPaged: !print0)
-        let pattern = FindCommand.pattern(pattern?.bytes ?? Array("*".utf8))
+        let pattern = NameWords.pattern(pattern?.bytes ?? Array("*".utf8))
         if let at {
             let found = try all.flatMap { history in
                 try history.archive.entries(
@@ -105,13 +105,6 @@ struct FindCommand: ParsableCommand {
 
     private func isWanted(_ entry: Entry) -> Bool {
         isWanted(entry.kind) && (largerThan.map { entry.size > $0.bytes } ?? true)
-    }
-
-    /// The pattern for `given`; a plain word matches as part of a name.
-    static func pattern(_ given: [UInt8]) -> [UInt8] {
-        if given.isEmpty || given.contains(where: Array("/*?[\\!".utf8).contains) { return given }
-        let star = UInt8(ascii: "*")
-        return [star] + given + [star]
     }
 
     private func write(_ found: [EntryRow]) throws {

@@ -1,11 +1,33 @@
 // Requests to the server. Answers about snapshots never change and are cached; others are requested again, and the last
 // answer is used while the server is unreachable.
 
-import { pause } from "./elements.js";
+import { byId, pause } from "./elements.js";
 import { Memory } from "./memory.js";
 
 const base = "/api/1/";
 const sessionKey = "archiver-session";
+/** After this many milliseconds without an answer, a sign says so. */
+const waitingTime = 300;
+
+/** The tabs of this server, which only its own pages can hear. */
+const tabs = new BroadcastChannel("archiver-session");
+/** How long other tabs may take to answer, in milliseconds. */
+const patience = 400;
+
+/** Returns the session of another tab, so that a second tab and a bookmark open; null if there is none. */
+function borrowed() {
+  return new Promise((resolve) => {
+    const hear = ({ data }) => data?.session && end(data.session);
+    const end = (session) => {
+      clearTimeout(timer);
+      tabs.removeEventListener("message", hear);
+      resolve(session);
+    };
+    const timer = setTimeout(() => end(null), patience);
+    tabs.addEventListener("message", hear);
+    tabs.postMessage("session?");
+  });
+}
 
 export class ApiError extends Error {
   constructor(status, body) {
@@ -26,16 +48,25 @@ export class OfflineError extends Error {
 
 export class Api extends EventTarget {
   isOffline = false;
+  isExpired = false;
   #session;
   #answers = new Memory(32 << 20);
 
   constructor(session) {
     super();
     this.#session = session;
+    tabs.addEventListener("message", ({ data }) => {
+      if (data === "session?" && !this.isExpired) tabs.postMessage({ session: JSON.stringify(this.#session) });
+    });
   }
 
   get isReadOnly() {
     return this.#session.isReadOnly;
+  }
+
+  /** Why nothing can be changed through this page. */
+  get readOnlyText() {
+    return this.#session.readOnlyReason ?? "This page is read-only.";
   }
 
   get details() {
@@ -53,8 +84,10 @@ export class Api extends EventTarget {
       sessionStorage.setItem(sessionKey, JSON.stringify(body));
       return new Api(body);
     }
-    const kept = sessionStorage.getItem(sessionKey);
-    return kept ? new Api(JSON.parse(kept)) : null;
+    const kept = sessionStorage.getItem(sessionKey) ?? await borrowed();
+    if (!kept) return null;
+    sessionStorage.setItem(sessionKey, kept);
+    return new Api(JSON.parse(kept));
   }
 
   url(name, query = {}, hasTicket = false) {
@@ -92,7 +125,7 @@ export class Api extends EventTarget {
 
   /** Calls `hear` with each line of a streamed answer as it arrives. */
   async lines(name, query, hear, signal) {
-    const response = await this.request(this.url(name, query), { signal });
+    const response = await this.request(this.url(name, query), { signal, isQuiet: true });
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "";
     for (;;) {
@@ -105,7 +138,14 @@ export class Api extends EventTarget {
     if (rest.trim()) hear(JSON.parse(rest));
   }
 
-  async request(url, options = {}) {
+  /** `isQuiet`: the page does not wait for the answer. */
+  async request(url, { isQuiet = false, ...options } = {}) {
+    const answer = this.#request(url, options);
+    if (!isQuiet) waiting(answer);
+    return answer;
+  }
+
+  async #request(url, options) {
     let response;
     try {
       response = await fetch(url, {
@@ -121,6 +161,7 @@ export class Api extends EventTarget {
     const body = await response.json().catch(() => null);
     if (response.status === 401) {
       sessionStorage.removeItem(sessionKey);
+      this.isExpired = true;
       this.dispatchEvent(new CustomEvent("expired"));
     }
     throw new ApiError(response.status, body);
@@ -136,9 +177,23 @@ export class Api extends EventTarget {
   async #tryAgain() {
     for (let wait = 1000; this.isOffline; wait = Math.min(wait * 1.5, 10_000)) {
       await pause(wait);
-      await this.request(this.url("roots")).catch(() => {});
+      await this.request(this.url("roots"), { isQuiet: true }).catch(() => {});
     }
   }
+}
+
+let slow = 0;
+
+/** Shows the sign of waiting while an answer takes longer than a glance. */
+function waiting(answer) {
+  let isSlow = false;
+  const count = (step) => byId("waiting").hidden = (slow += step) === 0;
+  const timer = setTimeout(() => count(isSlow = 1), waitingTime);
+  const end = () => {
+    clearTimeout(timer);
+    if (isSlow) count(-1);
+  };
+  answer.then(end, end);
 }
 
 export const isAborted = (error) => error?.name === "AbortError";

@@ -29,6 +29,12 @@ export class Blame {
     this.box.scrollTop = top;
   }
 
+  /** Shows the blame of the file as it was before a snapshot changed it. */
+  async #before(snapshot) {
+    const parent = await this.#page.walk.withID(snapshot.parent).catch(() => null);
+    if (parent) this.#page.goTo(parent);
+  }
+
   #line({ lines, snapshots }, index) {
     const [text, from] = lines[index];
     const snapshot = snapshots[from];
@@ -40,6 +46,11 @@ export class Blame {
         this.#page.show("diff");
       }, { class: "origin", title: moment(snapshot.time), "aria-label": `Line ${index + 1}: since ${moment(snapshot.time)}` }));
       line.firstChild.append(element("code", { text: snapshot.short }), " " + brief(snapshot.time));
+      if (snapshot.parent) {
+        line.append(button("‹", () => this.#before(snapshot), {
+          class: "before", title: "Blame before this change", "aria-label": `Line ${index + 1}: blame before this change`,
+        }));
+      }
     } else line.append(element("span", { class: "origin" }, isFirst ? "unknown" : ""));
     line.append(element("span", { class: "words", text: escapedLine(text) || "\u200b" }));
     return line;

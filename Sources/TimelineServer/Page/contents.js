@@ -38,6 +38,15 @@ export class Contents {
     });
   }
 
+  /** The bytes of a file from `start`, as many as of its beginning: {id, bytes}. */
+  piece(snapshot, item, start, signal) {
+    const headers = { Range: `bytes=${start}-${start + textLimit - 1}` };
+    return this.#load(`piece ${start}`, snapshot, item, headers, signal, async (response) => {
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      return { bytes, length: bytes.length };
+    });
+  }
+
   /** An image for `<img>`: {id, url, size}. Scripts in an SVG do not run there. */
   image(snapshot, item, signal) {
     return this.#load("image", snapshot, item, {}, signal, async (response) => {
@@ -91,14 +100,6 @@ export class Contents {
       throw error;
     }
   }
-}
-
-/** Decodes a text; null if the bytes are not text. */
-export function textOf(bytes, isWhole) {
-  if (bytes.subarray(0, 8192).includes(0)) return null;
-  const text = new TextDecoder("utf-8").decode(bytes, { stream: !isWhole });
-  const odd = text.match(/\ufffd/g)?.length ?? 0;
-  return odd > 8 + text.length / 50 ? null : text;
 }
 
 async function imageOf(response, item) {

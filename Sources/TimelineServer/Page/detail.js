@@ -9,6 +9,7 @@ import { Blame } from "./blame.js";
 import { Difference } from "./difference.js";
 import { Preview } from "./preview.js";
 import { Versions } from "./versions.js";
+import { neighbour } from "./walk.js";
 
 export const views = ["preview", "diff", "history", "blame"];
 
@@ -107,8 +108,8 @@ export class Detail {
       else text.textContent = `version ${number(list.length - index)} of ${whole}` +
         (isExact ? "" : `, from ${brief(list[index].snapshot.time)}`);
       text.title = index >= 0 ? "Captured " + moment(list[index].snapshot.time) : "";
-      byId("version-earlier").disabled = !(list.at(-1)?.snapshot.time < position.b.time) && !hasMore;
-      byId("version-later").disabled = !(list[0]?.snapshot.time > position.b.time);
+      byId("version-earlier").disabled = !neighbour(list, position.b, -1) && !hasMore;
+      byId("version-later").disabled = !neighbour(list, position.b, 1);
       this.#page.showVersions(list.map((version) => version.snapshot.time));
     } catch (error) {
       if (!isAborted(error)) text.textContent = "";

@@ -5,24 +5,35 @@ import { element } from "./elements.js";
 import { escapedLine } from "./names.js";
 import { wordDifference } from "./wording.js";
 
-/** Flattens hunks into a list of {sign, text, left?, right?, runs?}; the sign "@" stands for skipped lines. */
+/**
+ * Flattens hunks into a list of {sign, text, left?, right?, runs?}. A row with the sign "@" begins a hunk, and says how
+ * many lines are skipped before it.
+ */
 export function diffRows(hunks) {
   const rows = [];
   let end = 0;
-  for (const hunk of hunks) {
-    const skipped = hunk.left.start - 1 - end;
-    if (skipped > 0) rows.push({ sign: "@", text: `${skipped} unchanged ${skipped === 1 ? "line" : "lines"}` });
+  const hasReturns = hasOnlyReturns(hunks);
+  const cut = (text) => (hasReturns ? text.slice(0, -1) : text);
+  for (const [index, hunk] of hunks.entries()) {
+    const skipped = Math.max(0, hunk.left.start - 1 - end);
+    rows.push({
+      sign: "@", text: skipped ? `${skipped} unchanged ${skipped === 1 ? "line" : "lines"}` : "",
+      hunk: index, isRemoval: hunk.lines.some(([sign]) => sign === "-"),
+    });
     let left = hunk.left.start;
     let right = hunk.right.start;
     const first = rows.length;
     for (const [sign, text] of hunk.lines) {
-      rows.push({ sign, text, left: sign === "+" ? null : left++, right: sign === "-" ? null : right++ });
+      rows.push({ sign, text: cut(text), left: sign === "+" ? null : left++, right: sign === "-" ? null : right++ });
     }
     end = Math.max(end, left - 1);
     markWords(rows, first);
   }
   return rows;
 }
+
+/** Whether all lines end with CRLF, so that their returns are not worth showing. */
+export const hasOnlyReturns = (hunks) => hunks.length > 0 && hunks.every((hunk) => hunk.lines.every(([, text]) => text.endsWith("\r")));
 
 // Removed lines followed by as many added ones count as the same lines, changed.
 function markWords(rows, first) {
@@ -54,12 +65,13 @@ function textNodes(row) {
   return row.runs.map((run) => (run.isMarked ? element("mark", { text: escapedLine(run.text) }) : escapedLine(run.text)));
 }
 
-export const unifiedLine = (row) => element(tags[row.sign], {
+/** `action(row)` returns the button of a row that begins a hunk. */
+export const unifiedLine = (row, action = () => "") => element(tags[row.sign], {
   class: names[row.sign], "data-left": row.left ?? "", "data-right": row.right ?? "",
-}, ...textNodes(row));
+}, ...(row.sign === "@" ? [element("span", { text: row.text }), action(row)] : textNodes(row)));
 
 /** Returns rows of two cells; removed and added lines of one change are side by side. */
-export function sideRows(rows) {
+export function sideRows(rows, action) {
   const found = [];
   const cell = (row, side) => (row
     ? element(tags[row.sign], { class: names[row.sign], "data-n": row[side] ?? "" }, ...textNodes(row))
@@ -67,7 +79,7 @@ export function sideRows(rows) {
   for (let index = 0; index < rows.length;) {
     const row = rows[index];
     if (row.sign === "@") {
-      found.push(element("div", { class: "pair whole" }, unifiedLine(row)));
+      found.push(element("div", { class: "pair whole" }, unifiedLine(row, action)));
       index += 1;
     } else if (row.sign === " ") {
       found.push(element("div", { class: "pair" }, cell(row, "left"), cell(row, "right")));

@@ -1,9 +1,11 @@
-// The differences of one file between A and B: lines (unified or side by side), two images, or only sizes.
+// The differences of one file between two moments, the older one first: lines (unified or side by side), two images, or
+// only sizes. The newer moment may be the file on disk now.
 
 import { button, element, notice } from "./elements.js";
 import { bytes, counted, signedBytes } from "./amounts.js";
 import { typeOf } from "./contents.js";
-import { diffRows, sideRows, unifiedLine } from "./difference-lines.js";
+import { brief, moment } from "./dates.js";
+import { diffRows, hasOnlyReturns, sideRows, unifiedLine } from "./difference-lines.js";
 import { imagePair } from "./image-pair.js";
 import { pathQuery } from "./names.js";
 import { Lines } from "./lines.js";
@@ -23,63 +25,88 @@ export class Difference {
 
   async load(signal) {
     const { api, position } = this.#page;
-    const { item, b, aID } = position;
+    const { item, root, sides: { older, newer } } = position;
     if (!item || item.kind === "directory") return this.#changes.load(signal);
-    const answer = await api.get("diff", { a: aID, b: b.id, ...pathQuery(item) }, { isFixed: true, signal });
+    const isFixed = newer !== "disk";
+    const answer = await api.get("diff", { root: isFixed ? null : root, a: older, b: newer, ...pathQuery(item) }, { isFixed, signal });
     const nodes = await this.#nodes(answer, item, signal);
     if (signal.aborted) return;
     this.box.replaceChildren(...nodes);
     this.box.scrollTop = 0;
   }
 
+  /** "then" and "now", with the times of the two moments. */
+  get #times() {
+    const { position: { b, sides: { older, newer } }, aSnapshot } = this.#page;
+    const time = (id) => (id === b.id ? b.time : aSnapshot?.id === id ? aSnapshot.time : null);
+    const words = (id) => (id === "disk" ? "on disk now" : time(id) === null ? "" : brief(time(id)));
+    return { then: words(older), now: words(newer), full: time(older) === null ? "" : moment(time(older)) };
+  }
+
   async #nodes(answer, item, signal) {
     const { left, right } = answer;
     this.#lines?.disconnect();
     this.#lines = null;
-    if (!left && !right) return [notice("It is neither at A nor at B.", lastChangeButton(this.#page))];
+    if (!left && !right) return [notice("It is there at neither moment.", lastChangeButton(this.#page))];
     if (answer.kind === "same") {
-      return [notice("It is the same at A and B.", element("p", { class: "actions" }, lastChangeButton(this.#page)))];
+      return [notice(left.size > 1 << 20 ? `It is equal at both moments: ${bytes(left.size)}.` : "It is the same at both moments.",
+        element("p", { class: "actions" }, lastChangeButton(this.#page)))];
     }
     const isImage = typeOf(item.path) === "image" && !(answer.kind === "text" && !item.path.toLowerCase().endsWith(".svg"));
-    if (isImage) return this.#images(item, signal);
-    if (answer.kind === "binary") return [notice("Not text.", element("p", { text: sizes(left, right) }))];
-    return this.#text(answer);
+    if (isImage) return this.#images(answer, item, signal);
+    if (answer.kind === "binary") return [notice("Not text, or too large to compare line by line.", element("p", { text: sizes(left, right) }))];
+    return this.#text(answer, item);
   }
 
-  async #images(item, signal) {
-    const { contents, position } = this.#page;
-    const at = (id) => (id === "none" ? null : contents.image(id, item, signal));
-    return imagePair(await at(position.aID), await at(position.b.id));
+  async #images({ left, right }, item, signal) {
+    const { contents, position: { sides } } = this.#page;
+    const at = (id) => (id === "none" || id === "disk" ? null : contents.image(id, item, signal));
+    const { then, now } = this.#times;
+    const pair = imagePair(await at(sides.older), await at(sides.newer), then, now);
+    return sides.newer === "disk" ? [element("p", { class: "summary", text: `The image on disk differs: ${sizes(left, right)}` }), ...pair] : pair;
   }
 
-  #text(answer) {
+  #text(answer, item) {
     const rows = diffRows(answer.hunks);
     const isSplit = this.#layout === "split" && this.box.clientWidth > 640;
     const count = (sign) => rows.filter((row) => row.sign === sign).length;
+    const { then, now } = this.#times;
     const head = element("div", { class: "diff-head" },
       element("span", { class: "summary" },
+        element("span", { class: "sides" }, `then ${then} → now ${now}`), " ",
         element("span", { class: "removed", text: `− ${counted(count("-"), "line")}` }), " ",
         element("span", { class: "added", text: `+ ${counted(count("+"), "line")}` }), " ",
-        element("span", { class: "muted", text: sizes(answer.left, answer.right) })),
+        element("span", { class: "muted", text: [sizes(answer.left, answer.right), answer.encoding,
+          hasOnlyReturns(answer.hunks) ? "CRLF line ends" : ""].filter(Boolean).join(", ") })),
       element("span", { class: "segments", role: "group", "aria-label": "Layout", id: "diff-layout" },
         ...["unified", "split"].map((layout) => button(layout === "unified" ? "Unified" : "Side by side",
           () => {
             this.#layout = layout;
-            this.box.replaceChildren(...this.#text(answer));
+            this.box.replaceChildren(...this.#text(answer, item));
           }, { "aria-pressed": String(layout === this.#layout) }))));
-    const shown = isSplit ? sideRows(rows) : rows;
-    this.#lines = new Lines(shown.length, isSplit ? (index) => shown[index] : (index) => unifiedLine(shown[index]),
+    const action = (row) => this.#putBack(row, answer, item);
+    const shown = isSplit ? sideRows(rows, action) : rows;
+    this.#lines = new Lines(shown.length, isSplit ? (index) => shown[index] : (index) => unifiedLine(shown[index], action),
       this.box, isSplit ? "lines diff split" : "lines diff");
     return [
       head, this.#lines.element,
       answer.isTruncated ? element("p", { class: "facts", text: "Only the beginning of a long diff. The command below prints all of it." }) : "",
     ];
   }
+
+  /** The button at a hunk: its older lines return into the file on disk. */
+  #putBack({ hunk, isRemoval }, answer, item) {
+    const { api, roots, position, restore } = this.#page;
+    if (hunk === undefined || api.isReadOnly || !answer.left || !answer.right || answer.encoding === "UTF-16" || !roots.isHere(position.root)) return "";
+    const text = isRemoval ? "Put these lines back…" : "Take these lines out…";
+    return button(text, () => restore.lines(item, [hunk], answer.state ?? null),
+      { class: "put-back", title: `Restores the lines of ${this.#times.full} in the file on disk; the rest of it stays as it is` });
+  }
 }
 
 function sizes(left, right) {
-  if (!left) return `not there at A, ${bytes(right.size)} at B`;
-  if (!right) return `${bytes(left.size)} at A, not there at B`;
+  if (!left) return `not there then, ${bytes(right.size)} now`;
+  if (!right) return `${bytes(left.size)} then, not there now`;
   return `${bytes(left.size)} → ${bytes(right.size)} (${signedBytes(right.size - left.size)})`;
 }
 

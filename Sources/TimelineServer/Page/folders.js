@@ -53,8 +53,9 @@ export class Folders {
     for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1)) this.open.add(path.slice(0, end));
   }
 
-  async changed(b, a, signal) {
-    const answer = await this.#api.get("changes", { a, b, limit: most }, { isFixed: true, signal });
+  /** `newer` may be "disk". */
+  async changed(newer, older, signal) {
+    const answer = await this.#api.get("changes", { a: older, b: newer, limit: most }, { isFixed: newer !== "disk", signal });
     const rows = answer.changes.map((change) => ({
       level: 1,
       isFlat: true,

@@ -3,24 +3,25 @@
 import { button, element } from "./elements.js";
 import { bytes } from "./amounts.js";
 
-export function imagePair(left, right) {
+/** `then` and `now`: the times of the two moments. */
+export function imagePair(left, right, then, now) {
   const figure = (image, name) => {
     const caption = element("figcaption", {}, `${name}: ${image ? bytes(image.size) : "not there"}`);
     if (!image) return element("figure", {}, element("div", { class: "absent-image" }), caption);
-    const picture = element("img", { alt: `The image at ${name}` });
+    const picture = element("img", { alt: `The image ${name}` });
     picture.addEventListener("load", () => caption.append(`, ${picture.naturalWidth} × ${picture.naturalHeight}`));
     picture.src = image.url;
     return element("figure", {}, picture, caption);
   };
-  const beside = element("div", { class: "images" }, figure(left, "A"), figure(right, "B"));
+  const beside = element("div", { class: "images" }, figure(left, `then, ${then}`), figure(right, `now, ${now}`));
   if (!left || !right) return [beside];
 
   const upper = element("img", { class: "upper", alt: "" });
-  const lower = element("img", { alt: "The image at A to the left of the border, at B to the right" });
+  const lower = element("img", { alt: "The image then to the left of the border, now to the right" });
   upper.src = left.url;
   lower.src = right.url;
   const stack = element("div", { class: "swipe" }, lower, upper);
-  const slider = element("input", { type: "range", min: 0, max: 100, value: 50, "aria-label": "Border between A and B" });
+  const slider = element("input", { type: "range", min: 0, max: 100, value: 50, "aria-label": "Border between then and now" });
   const move = () => stack.style.setProperty("--border", slider.value + "%");
   slider.addEventListener("input", move);
   move();
@@ -33,7 +34,7 @@ export function imagePair(left, right) {
   const choices = [button("Side by side", () => choose(false)), button("Swipe", () => choose(true))];
   choose(false);
   return [
-    element("div", { class: "diff-head" }, element("span", { class: "summary", text: "The image differs between A and B." }),
+    element("div", { class: "diff-head" }, element("span", { class: "summary", text: "The image differs." }),
       element("span", { class: "segments", role: "group", "aria-label": "Layout" }, ...choices)),
     beside, over,
   ];

@@ -1,6 +1,7 @@
 // The keys. Everything on the page can be done with them and Tab.
 
 import { byId } from "./elements.js";
+import { openGoTo } from "./moments-bar.js";
 
 /** [shown, keys, words, run]; "Shift+" is part of a key's name where it matters. */
 export const keysOf = (page) => [
@@ -12,15 +13,18 @@ export const keysOf = (page) => [
   ["Page Down", ["PageDown"], "a day later", () => page.step("day", 1)],
   ["Home", ["Home"], "the first snapshot", () => page.step("end", -1)],
   ["End", ["End"], "the latest snapshot", () => page.step("end", 1)],
+  ["g", ["g"], "go to a date and time", () => openGoTo(page)],
   ["[", ["["], "the previous version of the selected entry", () => page.step("version", -1)],
   ["]", ["]"], "the next version", () => page.step("version", 1)],
   ["a", ["a"], "compare from here: A stays at this moment; again to release A", () => page.togglePin()],
+  ["n", ["n"], "compare with the files on disk now; again to end that", () => page.toggleDisk()],
   ["p", ["p"], "preview", () => page.show("preview")],
-  ["d", ["d"], "diff from A to B", () => page.show("diff")],
+  ["d", ["d"], "diff: what changed from then to now", () => page.show("diff")],
   ["h", ["h"], "history", () => page.show("history")],
   ["b", ["b"], "blame", () => page.show("blame")],
   ["f", ["f"], "to the files", () => page.tree.focus()],
-  ["r", ["r"], "restore: shows the plan first", () => page.restore.plan()],
+  ["r", ["r"], "restore: shows the plan first; of two compared moments, the older one", () => page.restore.plan()],
+  ["c", ["c"], "copy as it was, under another name", () => page.restore.copy()],
   ["u", ["u"], "undo the last restore", () => page.operations.undo()],
   ["l", ["l"], "label this moment", () => page.openLabel()],
   ["+", ["+", "="], "zoom in", () => page.timeline.zoomBy(1 / 3)],

@@ -8,7 +8,7 @@ import { complain, say } from "./messages.js";
 export function openLabel(page) {
   const { b } = page.position;
   if (!b) return;
-  if (page.api.isReadOnly) return say("This page is read-only: started with --read-only.");
+  if (page.api.isReadOnly) return say(page.api.readOnlyText);
   const input = element("input", { id: "label-text", type: "text", maxlength: 200, autocomplete: "off" });
   input.value = b.label ?? "";
   const save = async () => {

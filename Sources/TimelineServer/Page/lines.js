@@ -1,7 +1,10 @@
-// Many lines of text that may wrap: they are rendered in chunks while in view, and replaced by an empty box of the same
-// height when not.
+// Lines of text that may wrap. Few lines are all in the page, so that the browser's own search and copying work in all of
+// them. Many lines are rendered in chunks while in view, and replaced by an empty box of the same height when not.
 
 import { element } from "./elements.js";
+
+/** The most lines that are all in the page. */
+const wholeLimit = 5000;
 
 export class Lines {
   #count;
@@ -22,9 +25,12 @@ export class Lines {
     }, { root: scroller, rootMargin: "400px 0px" });
     for (let first = 0, chunk = 0; first < count; first += this.#size, chunk += 1) {
       const box = element("div", { class: "chunk", "data-chunk": chunk });
-      box.style.setProperty("min-height", `${Math.min(this.#size, count - first) * 1.5}em`);
       this.#chunks.push(box);
-      this.#observer.observe(box);
+      if (count <= wholeLimit) this.#set(chunk, true);
+      else {
+        box.style.setProperty("min-height", `${Math.min(this.#size, count - first) * 1.5}em`);
+        this.#observer.observe(box);
+      }
     }
     this.element.append(...this.#chunks);
     this.#set(0, true);

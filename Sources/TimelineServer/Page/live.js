@@ -44,7 +44,7 @@ export class Live extends EventTarget {
     alive();
     try {
       const headers = { Accept: "text/event-stream", ...(this.#lastID ? { "Last-Event-ID": this.#lastID } : {}) };
-      const response = await this.#api.request(this.#api.url("events"), { headers, signal: stop.signal });
+      const response = await this.#api.request(this.#api.url("events"), { headers, signal: stop.signal, isQuiet: true });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       let rest = "";
       for (;;) {

@@ -47,6 +47,17 @@ export function shellWord(text) {
   return "$'" + escaped(text.replace(/['\\]/g, "\\$&")) + "'";
 }
 
+/** The path of `item` as a word for a shell, after other text; its name may be no text. */
+export function pathWord(item, before = "") {
+  if (!item.pathBytes) return shellWord(before + item.path);
+  const letters = [...before + atob(item.pathBytes.replaceAll("-", "+").replaceAll("_", "/"))].map((letter) => {
+    const code = letter.charCodeAt(0);
+    if (code < 0x20 || code > 0x7e) return "\\x" + code.toString(16).padStart(2, "0");
+    return letter === "'" || letter === "\\" ? "\\" + letter : letter;
+  });
+  return `$'${letters.join("")}'`;
+}
+
 /** The query parameter for a path: its bytes if it is not UTF-8. */
 export const pathQuery = (item) =>
   item?.pathBytes ? { pathBytes: item.pathBytes } : { path: item?.path ?? "" };

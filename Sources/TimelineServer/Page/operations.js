@@ -25,6 +25,7 @@ export class Operations {
     const { api, position } = this.#page;
     for (const name of ["undo", "redo"]) byId(name).hidden = api.isReadOnly;
     byId("read-only").hidden = !api.isReadOnly;
+    byId("read-only").textContent = api.isReadOnly ? api.readOnlyText : "";
     if (!position.root) return;
     this.#list = await api.get("operations", { root: position.root }).catch(() => this.#list);
     byId("undo").disabled = !this.#list.canUndo;
@@ -55,7 +56,7 @@ export class Operations {
 
   async #reverse(name, back) {
     const { api, position } = this.#page;
-    if (api.isReadOnly) return say("This page is read-only: started with --read-only.");
+    if (api.isReadOnly) return say(api.readOnlyText);
     if (!position.root) return;
     try {
       const done = await api.post(name, { root: position.root, steps: await this.#stepsBack(name) });

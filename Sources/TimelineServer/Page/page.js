@@ -14,7 +14,7 @@ import { clear, complain, say } from "./messages.js";
 import { showMoments, spoken, writeMoments } from "./moments-bar.js";
 import { samePlace } from "./names.js";
 import { Operations } from "./operations.js";
-import { Position, shortOf } from "./position.js";
+import { disk, Position, shortOf } from "./position.js";
 import { Restore } from "./restore.js";
 import { Roots } from "./roots.js";
 import { Search } from "./search.js";
@@ -80,7 +80,7 @@ export class Page {
     if (root !== this.position.root) await this.openRoot(root, false);
     const b = fields.b ? await this.walk.withID(fields.b).catch(() => null) : this.latest;
     if (fields.b && !b) say(`Snapshot ${fields.b} is no longer in the archive. This is the latest one.`);
-    const pinnedA = fields.a && b ? await this.walk.withID(fields.a).catch(() => null) : null;
+    const pinnedA = fields.a === "disk" ? disk : fields.a && b ? await this.walk.withID(fields.a).catch(() => null) : null;
     const item = fields.path ? { path: fields.path, pathBytes: fields.pathBytes, kind: fields.kind ?? "file" } : null;
     this.position.go({
       b: b ?? this.latest, pinnedA, isFollowing: !fields.b,
@@ -151,8 +151,15 @@ export class Page {
 
   togglePin() {
     const { pinnedA, b } = this.position;
-    this.position.go({ pinnedA: pinnedA ? null : b });
-    if (!pinnedA && b) say(`A stays at ${moment(b.time)}. Now choose another moment for B.`);
+    const isKept = pinnedA !== null && pinnedA !== disk;
+    this.position.go({ pinnedA: isKept ? null : b });
+    if (!isKept && b) say(`A stays at ${moment(b.time)}. Now choose another moment for B.`);
+  }
+
+  /** Compares with the files on disk, or with the snapshot before again. */
+  toggleDisk() {
+    const isDisk = this.position.pinnedA === disk;
+    this.position.go({ pinnedA: isDisk ? null : disk });
   }
 
   step(unit, direction) {
@@ -196,7 +203,7 @@ export class Page {
 
   async #loadA() {
     const { aID, pinnedA } = this.position;
-    if (aID === "none" || this.aSnapshot?.id === aID) return;
+    if (aID === "none" || aID === "disk" || this.aSnapshot?.id === aID) return;
     const found = pinnedA ?? (await this.walk.withID(aID).catch(() => null));
     if (this.position.aID !== aID || !found) return;
     this.aSnapshot = found;
@@ -211,6 +218,32 @@ export class Page {
     this.#redrawSoon(false);
     const latest = await this.walk.latest().catch(() => null);
     if (latest) this.arrived(latest);
+  }
+
+  /** Refreshes the page after others have forgotten or labelled snapshots. */
+  async othersChanged() {
+    await this.changed();
+    const { b } = this.position;
+    if (!b) return;
+    const found = await this.walk.withID(b.id).catch((error) => (error.status === 404 ? null : b));
+    if (!found) {
+      say(`The moment ${moment(b.time)} was forgotten. This is the nearest one before it.`);
+      return this.goTo(await this.walk.at(b.time));
+    }
+    if (found.label !== b.label || found.isPinned !== b.isPinned) this.position.go({ b: found });
+  }
+
+  /** Follows a directory that was moved, and lists new ones. */
+  async rootsChanged() {
+    const { root } = this.position;
+    const latest = this.latest?.id;
+    const current = await this.roots.load();
+    if (this.roots.list.some((each) => each.id === root)) return this.roots.show(root);
+    const moved = this.roots.list.find((each) => each.latest?.id === latest);
+    const next = moved?.id ?? current;
+    if (!next) return;
+    await this.openRoot(next);
+    if (root) say(moved ? `The directory is now ${this.roots.path(next)}.` : "The directory that was shown is no longer in the archive.");
   }
 
   // A program may write many times a second.

@@ -2,6 +2,9 @@
 
 import { samePlace } from "./names.js";
 
+/** The directory as it is on disk now: a moment to compare with, also where nothing watches. */
+export const disk = { id: "disk", short: "disk", time: Infinity };
+
 export class Position extends EventTarget {
   root = null;
   /** The moment that is shown, and whether it follows the latest snapshot. */
@@ -19,10 +22,22 @@ export class Position extends EventTarget {
     return this.pinnedA?.id ?? this.b?.parent ?? "none";
   }
 
-  /** The snapshot that holds the path: B, or A if the path was removed in B. */
+  /** Whether A is later than B: then B is what is "then" in a comparison. */
+  get isAheadOfB() {
+    return this.pinnedA !== null && this.b !== null && this.pinnedA.time > this.b.time;
+  }
+
+  /** The ids of the two moments in the order of their times; the older one may be "none", the newer one "disk". */
+  get sides() {
+    return this.isAheadOfB ? { older: this.b.id, newer: this.aID } : { older: this.aID, newer: this.b?.id };
+  }
+
+  /** The snapshot that holds the path: B, or the other one if B does not have it. */
   get holder() {
-    const isGone = this.item?.change === "removed" && this.aID !== "none";
-    return isGone ? this.aID : this.b?.id;
+    const { older, newer } = this.sides;
+    if (this.item?.change === "removed" && older !== "none") return older;
+    if (this.item?.change === "added" && newer !== "disk") return newer;
+    return this.b?.id;
   }
 
   go(changes) {

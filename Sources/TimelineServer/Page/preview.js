@@ -1,12 +1,14 @@
 // A file as it was: text, image, sound, film, or bytes. For a directory or the whole root: its changes.
 
 import { button, element, notice } from "./elements.js";
-import { bytes, churn, counted, marks } from "./amounts.js";
+import { bytes as sizeOf, churn, counted, marks } from "./amounts.js";
 import { brief, moment } from "./dates.js";
-import { textOf, typeOf } from "./contents.js";
+import { isAborted } from "./api.js";
+import { typeOf } from "./contents.js";
 import { escapedLine, isBelow, nameElement, nameOf, folderOf } from "./names.js";
 import { hexLine } from "./hex.js";
 import { Lines } from "./lines.js";
+import { TextReader } from "./text.js";
 
 export class Preview {
   #page;
@@ -29,12 +31,12 @@ export class Preview {
     this.box.replaceChildren(...this.#gone(item, b), ...shown.nodes);
     // Keep the scroll position, so that versions of one file can be compared by eye.
     this.box.scrollTop = isSame ? top : 0;
-    if (shown.found >= 0) this.#lines.reveal(shown.found);
+    shown.reveal?.();
   }
 
   #gone(item) {
     if (item?.change !== "removed") return [];
-    return [element("p", { class: "strip removed" }, "Removed at B. Shown as it was at A.")];
+    return [element("p", { class: "strip removed" }, "Removed. Shown as it was before.")];
   }
 
   async #file(signal) {
@@ -56,8 +58,8 @@ export class Preview {
     const file = await contents.beginning(holder, item, signal);
     if (!file) return this.#absent();
     if (!file.size) return { nodes: [notice("An empty file.")] };
-    const text = textOf(file.bytes, file.isWhole);
-    return text === null ? this.#hex(file, item) : this.#text(text, file, item);
+    const reader = TextReader.open(file.bytes, file.isWhole);
+    return reader ? this.#text(reader, file, item, signal) : this.#hex(file, item);
   }
 
   #image(image, item) {
@@ -69,29 +71,66 @@ export class Preview {
     return { nodes: [element("div", { class: "media" }, picture), this.#facts(image.size, item, size)] };
   }
 
-  #text(text, file, item) {
-    const rows = text.split("\n");
-    if (rows.at(-1) === "") rows.pop();
-    const { find } = this.#page.position;
-    const found = find ? rows.findIndex((row) => row.includes(find)) : -1;
-    const lines = new Lines(rows.length, (index) =>
-      element("div", { class: index === found ? "line found" : "line", "data-n": index + 1, text: escapedLine(rows[index]) || "\u200b" }),
-    this.box, "lines text");
-    const note = file.isWhole ? "" : `The first ${bytes(file.bytes.length)} of `;
-    return { lines, found, nodes: [lines.element, this.#facts(file.size, item, note, counted(rows.length, "line") + ", ")] };
+  /** Shows a text to its end: a large one grows by a piece whenever its end comes into view. */
+  #text(reader, file, item, signal) {
+    const { contents, position } = this.#page;
+    const { find, holder } = position;
+    const box = element("div", { class: "pieces" });
+    const facts = element("p", { class: "facts" });
+    const pieces = { all: [], disconnect: () => pieces.all.forEach((each) => each.disconnect()) };
+    let found = null;
+    let read = 0;
+    const add = (bytes) => {
+      read += bytes.length;
+      const rows = reader.rows(bytes, read >= file.size);
+      const wanted = find && !found ? rows.findIndex(({ text }) => text.includes(find)) : -1;
+      const lines = new Lines(rows.length, (index) => element("div", {
+        class: index === wanted ? "line found" : "line", "data-n": rows[index].n ?? "", text: escapedLine(rows[index].text) || "\u200b",
+      }), this.box, "lines text");
+      lines.element.style.setProperty("--digits", String(Math.max(3, String(reader.count).length)));
+      pieces.all.push(lines);
+      box.append(lines.element);
+      if (wanted >= 0) found = () => lines.reveal(wanted);
+      const isWhole = read >= file.size;
+      facts.replaceChildren(...this.#factsOf(file.size, item, isWhole ? "" : `The first ${sizeOf(read)} of `,
+        [counted(reader.count, "line"), reader.words].filter(Boolean).join(", ") + ", "));
+      if (isWhole) more.remove();
+    };
+    const load = async () => {
+      if (more.disabled) return;
+      more.disabled = true;
+      try {
+        add((await contents.piece(holder, item, read, signal)).bytes);
+        more.disabled = false;
+      } catch (error) {
+        if (!isAborted(error)) more.textContent = error.message;
+      }
+    };
+    const more = button("Show more", load, { class: "plain", id: "more-text" });
+    add(file.bytes);
+    if (read < file.size) {
+      const seen = new IntersectionObserver(([entry]) => entry.isIntersecting && load(), { root: this.box, rootMargin: "600px 0px" });
+      pieces.all.push(seen);
+      seen.observe(more);
+    }
+    return { lines: pieces, reveal: () => found?.(), nodes: [box, read < file.size ? more : "", facts] };
   }
 
   #hex(file, item) {
     const lines = new Lines(Math.ceil(file.bytes.length / 16), (index) =>
       element("div", { class: "line", text: hexLine(file.bytes, index * 16) }), this.box, "lines hex");
-    const note = file.isWhole ? "" : `The first ${bytes(file.bytes.length)} of `;
+    const note = file.isWhole ? "" : `The first ${sizeOf(file.bytes.length)} of `;
     return { lines, nodes: [lines.element, this.#facts(file.size, item, note)] };
   }
 
   #facts(size, item, ...before) {
+    return element("p", { class: "facts" }, ...this.#factsOf(size, item, ...before));
+  }
+
+  #factsOf(size, item, ...before) {
     const link = element("a", { href: this.#page.contents.downloadURL(this.#page.position.holder, item), download: nameOf(item.path) }, "Download");
-    const mode = [bytes(size), item.mode, item.modified ? "modified " + moment(item.modified) : ""].filter(Boolean).join(", ");
-    return element("p", { class: "facts" }, ...before, mode, " ", link);
+    const mode = [sizeOf(size), item.mode, item.modified ? "modified " + moment(item.modified) : ""].filter(Boolean).join(", ");
+    return [...before, mode, " ", link];
   }
 
   async #absent() {
@@ -109,12 +148,12 @@ export class Preview {
 
   async #changes(signal) {
     const { api, position } = this.#page;
-    const { item, b, aID } = position;
-    const answer = await api.get("changes", { a: aID, b: b.id, limit: 5000 }, { isFixed: true, signal });
+    const { item, sides: { older, newer } } = position;
+    const answer = await api.get("changes", { a: older, b: newer, limit: 5000 }, { isFixed: newer !== "disk", signal });
     const changes = answer.changes.filter((change) => !item || isBelow(change.path, item.path));
     const shown = changes.slice(0, 60);
     const summary = item ? counted(changes.length, "change") + " below this directory" : churn(answer.counts);
-    const heading = element("p", { class: "summary" }, aID === "none" ? "The first snapshot: " : "From A to B: ", summary);
+    const heading = element("p", { class: "summary" }, older === "none" ? "The first snapshot: " : newer === "disk" ? "Since then: " : "Between the two moments: ", summary);
     const rows = shown.map((change) => element("li", {}, button("", () => this.#page.open(change), { class: `change ${change.change}` })));
     rows.forEach((row, index) => row.firstChild.append(...changeParts(shown[index])));
     const rest = changes.length - shown.length;
@@ -122,7 +161,7 @@ export class Preview {
       nodes: [
         heading,
         rows.length ? element("ul", { class: "changes" }, ...rows) : notice(
-          "Nothing differs here between A and B.", element("p", { class: "muted" }, "Choose a file on the left, or another moment above.")),
+          newer === "disk" ? "Nothing here has changed since." : "Nothing differs here between the two moments.", element("p", { class: "muted" }, "Choose a file on the left, or another moment above.")),
         rest > 0 ? element("p", { class: "facts", text: `${counted(rest, "more change")}: see Changed in the list on the left.` }) : "",
       ],
     };
@@ -131,7 +170,7 @@ export class Preview {
 
 function changeParts(change) {
   const sizes = change.sizeBefore != null && change.sizeAfter != null
-    ? `${bytes(change.sizeBefore)} → ${bytes(change.sizeAfter)}` : bytes(change.sizeAfter ?? change.sizeBefore);
+    ? `${sizeOf(change.sizeBefore)} → ${sizeOf(change.sizeAfter)}` : sizeOf(change.sizeAfter ?? change.sizeBefore);
   return [
     element("span", { class: "mark", text: marks[change.change], "aria-hidden": "true" }),
     nameElement(nameOf(change.path)), nameElement(folderOf(change.path), "folder"),

@@ -26,6 +26,16 @@ export class Roots {
     return answer.current ?? this.list[0]?.id ?? null;
   }
 
+  /** Whether the directory of a root can be on this machine. */
+  isHere(id) {
+    return this.list.find((root) => root.id === id)?.isHere ?? false;
+  }
+
+  /** The path of a root, for display. */
+  path(id) {
+    return this.list.find((root) => root.id === id)?.path ?? "";
+  }
+
   show(id) {
     this.#select.value = id ?? "";
     const root = this.list.find((root) => root.id === id);

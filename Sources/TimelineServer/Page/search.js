@@ -1,28 +1,45 @@
-// Search in all versions: names and lines, shown as they are found. A result opens its moment.
+// Search in all versions: names and lines, shown as they are found, the newest first. A result opens its moment.
 
 import { button, byId, element, pause, settled } from "./elements.js";
 import { isAborted } from "./api.js";
-import { bytes, counted } from "./amounts.js";
-import { brief } from "./dates.js";
-import { escapedLine, folderOf, nameElement, nameOf } from "./names.js";
+import { bytes, counted, number } from "./amounts.js";
+import { brief, day, hour, startOfDay } from "./dates.js";
+import { escapedLine, folderOf, nameElement, nameOf, pathQuery, shortened } from "./names.js";
 
-const most = 60;
+/** How many results are shown at first, and how many more at a time. */
+const step = 60;
 /** How long typing must pause before names and lines are searched, in milliseconds. */
 const pauses = { names: 250, lines: 1000 };
+
+const times = [
+  ["any time", () => null], ["the last hour", () => Date.now() - hour], ["today", () => startOfDay(Date.now())],
+  ["the last 7 days", () => startOfDay(Date.now() - 6 * day)], ["the last 30 days", () => startOfDay(Date.now() - 29 * day)],
+  ["the last year", () => startOfDay(Date.now() - 364 * day)],
+];
 
 export class Search {
   #page;
   #input = byId("search");
   #panel = byId("results");
+  #found = element("div");
+  #scope = element("select", { id: "search-scope", "aria-label": "Where to search" });
+  #since = element("select", { id: "search-since", "aria-label": "Changed since" },
+    ...times.map(([text], index) => element("option", { value: index, text: index ? `changed ${text === "today" ? text : `in ${text}`}` : text })));
+  #isGoneOnly = element("input", { id: "search-gone", type: "checkbox" });
   #request = null;
 
   constructor(page) {
     this.#page = page;
+    this.#panel.append(
+      element("div", { class: "scope", role: "group", "aria-label": "Scope" }, this.#scope, this.#since,
+        element("label", {}, this.#isGoneOnly, " only deleted")),
+      this.#found);
     const searchSoon = settled(pauses.names, () => this.run());
     this.#input.addEventListener("input", () => {
       this.cancel();
       searchSoon();
     });
+    for (const choice of [this.#scope, this.#since, this.#isGoneOnly]) choice.addEventListener("change", () => this.run(0));
     this.#input.addEventListener("focus", () => this.#input.value.trim() && this.#open(true));
     this.#input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") {
@@ -33,7 +50,7 @@ export class Search {
     });
     this.#panel.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (!step) return;
+      if (!step || event.target instanceof HTMLSelectElement) return;
       event.preventDefault();
       event.stopPropagation();
       this.#focus(this.#buttons().indexOf(document.activeElement) + step);
@@ -64,6 +81,27 @@ export class Search {
 
   #open(isOpen) {
     this.#panel.hidden = !isOpen;
+    if (isOpen) this.#fillScope();
+  }
+
+  /** Offers the selected file and its directory as places to search. */
+  #fillScope() {
+    const { item } = this.#page.position;
+    const folder = item && (item.kind === "directory" ? item : item.pathBytes ? null : { path: folderOf(item.path) });
+    const places = [["everywhere", {}]];
+    if (folder?.path) places.push([`in ${shortened(nameOf(folder.path), 30)}/`, folder]);
+    if (item && item.kind !== "directory") places.push([`in ${shortened(nameOf(item.path), 30)}`, item]);
+    const chosen = Math.min(Math.max(0, this.#scope.selectedIndex), places.length - 1);
+    this.#scope.replaceChildren(...places.map(([text, place], index) =>
+      Object.assign(element("option", { value: index, text }), { place: place.path ? pathQuery(place) : {} })));
+    this.#scope.selectedIndex = chosen;
+  }
+
+  get #query() {
+    return {
+      ...this.#scope.selectedOptions[0]?.place, since: times[this.#since.selectedIndex]?.[1]() ?? null,
+      deleted: this.#isGoneOnly.checked ? 1 : null,
+    };
   }
 
   #buttons() {
@@ -82,55 +120,43 @@ export class Search {
     if (!words || !this.#page.position.root) return this.#open(false);
     this.#request = new AbortController();
     const { signal } = this.#request;
-    const names = this.#group("Names");
-    const lines = this.#group("Lines of any version");
-    this.#panel.replaceChildren(names.box, lines.box);
+    const names = new Group("Names", (found) => this.#name(found));
+    const lines = new Group("Lines of any version", (found) => this.#line(found, words));
+    this.#found.replaceChildren(names.box, lines.box);
     this.#panel.setAttribute("aria-busy", "true");
     this.#open(true);
-    await this.#find("names", words, names, signal, (found) => this.#name(found));
+    await this.#find("names", words, names, signal);
     if (!signal.aborted && pauseBeforeLines) {
-      lines.count.textContent = "Enter searches them";
+      lines.say("Enter searches them");
       await pause(pauseBeforeLines);
     }
-    if (!signal.aborted) await this.#find("content", words, lines, signal, (found) => this.#line(found, words));
+    if (!signal.aborted) await this.#find("content", words, lines, signal);
     if (!signal.aborted) this.#panel.setAttribute("aria-busy", "false");
   }
 
-  #group(title) {
-    const count = element("span", { class: "muted", role: "status", text: "" });
-    const list = element("ul");
-    return { count, list, box: element("section", {}, element("h2", {}, title, " ", count), list) };
-  }
-
-  async #find(kind, words, group, signal, render) {
-    const stop = new AbortController();
-    signal.addEventListener("abort", () => stop.abort());
-    let count = 0;
-    group.count.textContent = "searching… (Esc to stop)";
-    const end = (text) => (group.count.textContent = text);
+  async #find(kind, words, group, signal) {
+    group.say("searching… (Esc to stop)");
     try {
-      await this.#page.api.lines("search", { root: this.#page.position.root, q: words, kind }, (found) => {
-        if (found.end) {
-          if (found.error) end(found.error.message);
-          else end(count ? counted(count, "result") + (found.isTruncated ? ", and more" : "") : "nothing found");
-          if (found.damaged) end(`${group.count.textContent}; ${counted(found.damaged, kind === "names" ? "snapshot" : "file")} cannot be read`);
-          return;
+      await this.#page.api.lines("search", { root: this.#page.position.root, q: words, kind, ...this.#query }, (found) => {
+        if (signal.aborted) return;
+        if (found.progress !== undefined) {
+          return group.say(`searching: ${number(found.progress)} of ${counted(found.total, "file")}, ${counted(group.count, "result")} (Esc to stop)`);
         }
-        count += 1;
-        group.list.append(element("li", {}, render(found)));
-        if (count < most) return;
-        stop.abort();
-        end(`the first ${most}; add words to narrow the search`);
-      }, stop.signal);
+        if (!found.end) return group.add(found);
+        let text = group.count ? counted(group.count, "result") + (found.isTruncated ? "; there are more: add words to narrow the search" : "") : "nothing found";
+        if (found.error) text = found.error.message;
+        if (found.damaged) text += `; ${counted(found.damaged, kind === "names" ? "snapshot" : "file")} cannot be read`;
+        group.say(text);
+      }, signal);
     } catch (error) {
-      if (isAborted(error)) {
-        if (signal.aborted && count < most) end(counted(count, "result") + ", stopped");
-      } else end(error.message);
+      if (isAborted(error)) group.say(counted(group.count, "result") + ", stopped");
+      else group.say(error.message);
     }
+    group.show();
   }
 
   #name(found) {
-    const when = found.deletedIn ? `deleted ${brief(found.deletedIn.time)}` : "still there";
+    const when = found.deletedIn ? `deleted ${brief(found.deletedIn.time)}` : `changed ${brief(found.lastChange.time)}`;
     const sizes = found.kind === "file" ? bytes(found.size) + ", " : "";
     const result = button("", () => this.#go(found, null), { class: "result" });
     result.append(
@@ -152,10 +178,11 @@ export class Search {
         element("mark", { text: cut(place, place + words.length) }), cut(place + words.length, start + 240));
     }
     const since = `since ${brief(found.first.time)}`;
+    // A line that an edit took away is changed; only one whose file is gone is deleted.
+    const end = !found.goneIn ? "still there" : `${found.wasDeleted ? "deleted" : "changed"} ${brief(found.goneIn.time)}`;
     result.append(text,
       element("span", { class: "where" }, nameElement(nameOf(found.path)), nameElement(folderOf(found.path), "folder")),
-      element("span", { class: found.goneIn ? "when removed" : "when", text: found.goneIn
-        ? `${since}, gone ${brief(found.goneIn.time)}` : `${since}, still there` }));
+      element("span", { class: found.wasDeleted ? "when removed" : "when", text: `${since}, ${end}` }));
     return result;
   }
 
@@ -163,5 +190,68 @@ export class Search {
     this.#open(false);
     const item = { path: found.path, pathBytes: found.pathBytes, kind: found.kind ?? "file" };
     this.#page.openAt(item, found.lastIn, text);
+  }
+}
+
+/** The latest time at which something happened to a result. */
+const timeOf = (found) => (found.goneIn ?? found.lastChange ?? found.first).time;
+
+/** The results of one kind, the newest first. */
+class Group {
+  #render;
+  #results = [];
+  #shown = step;
+  #status = element("span", { class: "muted", role: "status" });
+  #list = element("ul");
+  #more = button("Show more", () => {
+    this.#shown += 4 * step;
+    this.show();
+  }, { class: "plain more-results", hidden: true });
+  box;
+
+  constructor(title, render) {
+    this.#render = render;
+    this.box = element("section", {}, element("h2", {}, title, " ", this.#status), this.#list, this.#more);
+  }
+
+  get count() {
+    return this.#results.length;
+  }
+
+  say(text) {
+    this.#status.textContent = text;
+  }
+
+  add(found) {
+    this.#results.push({ found, time: timeOf(found), row: null });
+    if (this.count === 1) this.show();
+    else this.#showSoon();
+  }
+
+  #timer = 0;
+
+  #showSoon() {
+    this.#timer ||= setTimeout(() => this.show(), 150);
+  }
+
+  show() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    this.#results.sort((one, other) => other.time - one.time);
+    const rows = this.#results.slice(0, this.#shown).map((each) => (each.row ??= element("li", {}, this.#render(each.found))));
+    // Rows that stay are not moved, so that the focus stays in them.
+    let next = this.#list.firstChild;
+    for (const row of rows) {
+      if (row === next) next = next.nextSibling;
+      else this.#list.insertBefore(row, next);
+    }
+    for (let row = next; row;) {
+      const after = row.nextSibling;
+      row.remove();
+      row = after;
+    }
+    const rest = this.count - rows.length;
+    this.#more.hidden = rest <= 0;
+    this.#more.textContent = `Show more (${number(rest)})`;
   }
 }

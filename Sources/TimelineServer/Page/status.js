@@ -3,10 +3,12 @@
 import { byId, element } from "./elements.js";
 import { clock, moment } from "./dates.js";
 import { openDialog } from "./dialogs.js";
+import { say } from "./messages.js";
 
 export class Status {
   #page;
   #status = null;
+  #absence = null;
   #chip = byId("status");
 
   constructor(page) {
@@ -27,6 +29,20 @@ export class Status {
     this.show();
   }
 
+  /** The watcher has captured everything up to this time. */
+  watchedUntil(time) {
+    if (!this.#status?.isWatched) return;
+    this.#status.watchedUntil = time;
+    this.show();
+  }
+
+  /** `text`: why the archive cannot be found; null if it can. */
+  setAbsence(text) {
+    this.#absence = text;
+    this.show();
+    if (text) say(text);
+  }
+
   show() {
     const [state, text] = this.#words();
     this.#chip.dataset.state = state;
@@ -35,6 +51,7 @@ export class Status {
 
   #words() {
     if (this.#page.api.isOffline) return ["offline", "offline"];
+    if (this.#absence) return ["finding", "archive is gone"];
     const status = this.#status;
     if (!status) return ["unknown", "…"];
     if (status.findings.length) return ["finding", status.findings.length === 1 ? "1 finding" : `${status.findings.length} findings`];
@@ -45,7 +62,7 @@ export class Status {
   #open() {
     const { api } = this.#page;
     const status = this.#status;
-    const parts = [];
+    const parts = this.#absence ? [element("p", { class: "strip changed", text: this.#absence })] : [];
     if (api.isOffline) {
       parts.push(element("p", { text: "The server does not answer. Anything shown before can be shown again. The page retries automatically; if the server has ended, run archiver browse again." }));
     }

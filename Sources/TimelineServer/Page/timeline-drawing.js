@@ -16,7 +16,8 @@ export function drawTimeline(view, contents, marks, versions) {
   const x = (time) => ((time - view.from) / (view.to - view.from)) * view.width;
   const picture = svg("svg", { width: view.width, height: height.whole, "aria-hidden": "true", focusable: "false" });
   picture.append(hatching());
-  if (contents) drawAxis(picture, view, x);
+  const tags = momentTags(view, marks, x);
+  if (contents) drawAxis(picture, view, x, tags);
   if (contents) {
     drawGaps(picture, view, contents, x);
     drawBars(picture, contents, x);
@@ -25,7 +26,7 @@ export function drawTimeline(view, contents, marks, versions) {
   picture.append(svg("line", { class: "base", x1: 0, x2: view.width, y1: height.base + 0.5, y2: height.base + 0.5 }));
   if (contents) drawMarks(picture, view, contents, x);
   drawVersions(picture, view, versions, x);
-  drawMoments(picture, view, marks, x);
+  drawMoments(picture, tags);
   return picture;
 }
 
@@ -34,13 +35,15 @@ function hatching() {
     svg("path", { class: "hatch", d: "M-1 1 1 -1 M0 6 6 0 M5 7 7 5" })));
 }
 
-function drawAxis(picture, view, x) {
+function drawAxis(picture, view, x, tags) {
   const lines = { minor: "", major: "" };
   const labels = svg("g", { class: "axis" });
   for (const { time, text, isMajor } of ticks(view.from, view.to, Math.max(3, view.width / 90))) {
     const at = round(x(time));
     lines[isMajor ? "major" : "minor"] += `M${at} ${height.top - 4}V${height.sessions + 6}`;
-    if (at > 14 && at < view.width - 14) {
+    // A tag at a moment would hide the end of a label.
+    const isFree = tags.every((tag) => at + 22 < tag.left || at - 22 > tag.left + tag.wide);
+    if (at > 14 && at < view.width - 14 && isFree) {
       labels.append(svg("text", { x: at, y: height.axis, class: isMajor ? "major" : "", "text-anchor": "middle" }, text));
     }
   }
@@ -143,10 +146,11 @@ function drawVersions(picture, view, versions, x) {
   if (path) picture.append(svg("path", { class: "versions", d: path }));
 }
 
-function drawMoments(picture, view, marks, x) {
+/** Returns the tags at the moments in view; none hides another. */
+function momentTags(view, marks, x) {
   const pill = (name, time) => {
-    const text = `${name} ${clock(time)}`;
-    const wide = 76;
+    const text = `${name === "B" ? "shown" : "compared"} ${clock(time)}`;
+    const wide = name === "B" ? 102 : 122;
     const at = round(x(time));
     const left = Math.min(view.width - wide - 1, Math.max(1, at - wide / 2));
     return { at, left, wide, text, name };
@@ -155,14 +159,17 @@ function drawMoments(picture, view, marks, x) {
   const a = marks.a === null ? null : pill("A", marks.a);
   const isIn = (moment) => moment && moment.at >= -1 && moment.at <= view.width + 1;
   // If A and B overlap, put them side by side in the order of their times.
-  if (isIn(a) && isIn(b) && Math.abs(a.left - b.left) < a.wide + 2) {
+  if (isIn(a) && isIn(b) && a.left < b.left + b.wide + 2 && b.left < a.left + a.wide + 2) {
     const isBefore = marks.a <= marks.b;
     a.left = isBefore ? b.left - a.wide - 2 : b.left + b.wide + 2;
     if (a.left < 1) [a.left, b.left] = [1, a.wide + 3];
-    if (a.left + a.wide > view.width) [a.left, b.left] = [view.width - a.wide - 1, view.width - 2 * a.wide - 3];
+    if (a.left + a.wide > view.width) [a.left, b.left] = [view.width - a.wide - 1, view.width - a.wide - b.wide - 3];
   }
-  for (const moment of [a, b]) {
-    if (!isIn(moment)) continue;
+  return [a, b].filter(isIn);
+}
+
+function drawMoments(picture, tags) {
+  for (const moment of tags) {
     picture.append(svg("g", { class: `moment ${moment.name.toLowerCase()}` },
       svg("path", { d: `M${moment.at} ${height.lane - 6}V${height.axis - 14}` }),
       svg("rect", { x: moment.left, y: height.axis - 14, width: moment.wide, height: 20, rx: 4 }),

@@ -37,6 +37,7 @@ export class ArchiverTimeline extends HTMLElement {
       button(zoom.name, () => this.zoomTo(zoom.span), { class: "zoom-step", "aria-pressed": "false" }));
     this.append(
       element("div", { class: "timeline-head" },
+        this.fold = button("", () => this.#fold(!this.classList.contains("folded")), { id: "timeline-fold", class: "plain" }),
         this.span,
         element("ul", { class: "legend", "aria-label": "Legend" },
           ...[["bar-up", "added, changed"], ["bar-down", "removed"], ["session", "session"], ["gap", "gap"]].map(
@@ -52,8 +53,19 @@ export class ArchiverTimeline extends HTMLElement {
       }),
       this.strip = element("div", { id: "overview", "aria-hidden": "true" }),
       this.tip = element("div", { class: "tip", hidden: true }));
+    // A small window shows the files first.
+    const isSmall = matchMedia("(max-width: 760px), (max-height: 560px)");
+    isSmall.addEventListener("change", () => this.#fold(isSmall.matches));
+    this.#fold(isSmall.matches);
     new ResizeObserver(() => this.#resize()).observe(this);
     listenToPointer(this);
+  }
+
+  /** Folding shows in small windows only. */
+  #fold(isFolded) {
+    this.classList.toggle("folded", isFolded);
+    this.fold.textContent = isFolded ? "▸ Timeline" : "▾ Timeline";
+    this.fold.setAttribute("aria-expanded", String(!isFolded));
   }
 
   /** Reloads everything, for another root or after a capture; the view stays unless `isFresh`. */

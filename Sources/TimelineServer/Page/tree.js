@@ -9,10 +9,11 @@ import { escaped, folderOf, nameElement, nameOf, samePlace } from "./names.js";
 import { Rows } from "./rows.js";
 import { isAborted } from "./api.js";
 
+const isNarrow = matchMedia("(max-width: 760px)");
 const words = { added: "added", changed: "changed", removed: "removed" };
 const emptyTexts = {
-  all: "This directory is empty at B.",
-  changed: "No file differs between A and B.",
+  all: "This directory is empty at this moment.",
+  changed: "No file differs between the two moments.",
   deleted: "No deleted files: everything that was captured is still there.",
 };
 
@@ -85,21 +86,23 @@ export class Tree extends EventTarget {
       return this.#clear();
     }
     const { signal } = (this.#request = new AbortController());
-    const a = position.aID;
     const b = position.b.id;
+    const { older, newer } = position.sides;
+    // Changes since B are no facts about the files at B.
+    const against = position.isAheadOfB ? "none" : older;
     try {
-      this.#count(b, a, signal);
+      this.#count(newer, older, signal);
       if (!hasRows) return;
       this.#box.setAttribute("aria-busy", "true");
-      if (this.filter === "all") this.#show(await this.#folders.all(b, a, signal));
+      if (this.filter === "all") this.#show(await this.#folders.all(b, against, signal));
       if (this.filter === "changed") {
-        const { rows, isTruncated } = await this.#folders.changed(b, a, signal);
+        const { rows, isTruncated } = await this.#folders.changed(newer, older, signal);
         this.#show(isTruncated ? [...rows, { level: 1, note: "There are more changes than shown." }] : rows);
       }
       if (this.filter === "deleted") {
         this.#show(await this.#folders.deleted(position.root, signal));
       }
-      this.#moments = `${b} ${a}`;
+      this.#moments = `${b} ${position.aID}`;
       this.#follow();
     } catch (error) {
       if (!isAborted(error)) this.#show([{ level: 1, note: error.message }]);
@@ -108,8 +111,8 @@ export class Tree extends EventTarget {
     }
   }
 
-  async #count(b, a, signal) {
-    const { counts } = await this.#folders.changed(b, a, signal).catch(() => ({ counts: null }));
+  async #count(newer, older, signal) {
+    const { counts } = await this.#folders.changed(newer, older, signal).catch(() => ({ counts: null }));
     if (signal.aborted) return;
     byId("changed-count").textContent = counts ? String(counts.added + counts.changed + counts.removed) : "";
   }
@@ -169,6 +172,8 @@ export class Tree extends EventTarget {
     if (event && row.item.kind === "directory" && !row.isFlat) {
       this.#folders.toggle(row.item);
       this.reload();
+      // With one pane, its changes would hide what was opened.
+      if (isNarrow.matches) return;
     }
     this.#page.select(row.item, row.lastIn);
   }
@@ -185,17 +190,18 @@ export class Tree extends EventTarget {
   }
 
   #choose({ item, lastIn }) {
-    if (this.#page.api.isReadOnly || lastIn) return;
+    if (this.#page.api.isReadOnly) return;
     const key = item.pathBytes ?? item.path;
-    if (!this.chosen.delete(key)) this.chosen.set(key, item);
+    // A deleted entry is restored from the last snapshot that has it.
+    if (!this.chosen.delete(key)) this.chosen.set(key, { ...item, lastIn: lastIn?.id, lastTime: lastIn?.time });
     this.#list.update(this.#rows.length);
     this.dispatchEvent(new Event("choose"));
   }
 
   // Returns the id of the snapshot that holds an entry of the tree.
   #holder(item) {
-    const { aID, b } = this.#page.position;
-    return item.change === "removed" ? aID : b?.id;
+    const { sides: { older, newer }, b } = this.#page.position;
+    return item.change === "removed" ? older : item.change === "added" && newer !== "disk" ? newer : b?.id;
   }
 
   #render(index) {
@@ -213,7 +219,7 @@ export class Tree extends EventTarget {
     if (item.change && !lastIn) row.classList.add(item.change);
     const folder = isFlat ? folderOf(item.path) : "";
     const isChosen = this.chosen.has(item.pathBytes ?? item.path);
-    const canChoose = !this.#page.api.isReadOnly && !lastIn;
+    const canChoose = !this.#page.api.isReadOnly;
     if (canChoose) row.setAttribute("aria-checked", String(isChosen));
     row.setAttribute("aria-label", [
       escaped(nameOf(item.path)), folder && "in " + escaped(folder), isFolder ? "directory" : "",

@@ -5,6 +5,18 @@ import { pathQuery, samePlace } from "./names.js";
 
 const chunk = 60;
 
+/**
+ * Returns the next version that differs from the one at a moment, or null. `list` has the newest first. A version of
+ * which only permissions or times changed has the same content as the one before it.
+ */
+export function neighbour(list, from, step) {
+  let index = list.findIndex((version) => version.snapshot.time <= from.time);
+  if (index < 0) index = list.length;
+  if (step > 0) index -= 1;
+  while (list[index]?.change === "metadata") index -= step;
+  return list[step < 0 ? index + 1 : index] ?? null;
+}
+
 export class Walk {
   #api;
   #source;
@@ -68,13 +80,11 @@ export class Walk {
     this.#versions = { item: null, list: [], limit: 0, hasMore: false };
   }
 
-  /** Returns the snapshot of the neighbouring version of `item`, or null. */
+  /** Returns the snapshot of the neighbouring version of `item` that differs from the one at `from`, or null. */
   async version(item, from, step) {
     for (let count = 200; ; count *= 5) {
       const { list, hasMore } = await this.versions(item, count);
-      const found = step < 0
-        ? list.find((version) => version.snapshot.time < from.time)
-        : list.findLast((version) => version.snapshot.time > from.time);
+      const found = neighbour(list, from, step);
       if (found || !hasMore || step > 0 || count > 100_000) return found ? found.snapshot : null;
     }
   }
@@ -83,6 +93,11 @@ export class Walk {
   async versionAt(item, from) {
     const { list } = await this.versions(item);
     return list.find((version) => version.snapshot.time <= from.time) ?? null;
+  }
+
+  /** Returns the sessions of the span of some versions, newest first. */
+  sessionsOf(list) {
+    return this.#source.sessions({ from: list.at(-1).snapshot.time, to: list[0].snapshot.time, limit: 500 });
   }
 
   async session(from, step) {

@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
+internal import Glibc
 internal import Hummingbird
 internal import SystemPackage
 
@@ -18,8 +19,8 @@ struct RestoreRoutes {
             let wish = try await JSONAnswer.value(Wish.self, of: request)
             try context.requireWritable()
             return try await context.answer { context in
-                let plan = try RestorePlan(context.snapshot(wish.snapshot), wish.relativePaths(), in: context.archive)
-                return PlanAnswer(plan, named: plans.add(plan))
+                let plan = try RestorePlan(wish.wish(context), in: context.archive)
+                return try PlanAnswer(plan, named: plans.add(plan), context)
             }
         }
         api.post("restore/apply") { request, _ in
@@ -42,19 +43,90 @@ struct RestoreRoutes {
 
     // MARK: Plans
 
+    /// One of the three kinds of restore.
     private struct Wish: Decodable, Sendable {
-        let snapshot: String
-        let paths: [String]?
-        let pathBytes: [String]?
-
-        func relativePaths() throws -> [RelativePath] {
-            let plain = try (paths ?? []).map { try Query.path(Array($0.utf8)) }
-            let others = try (pathBytes ?? []).map { text in
-                guard let bytes = Base64URL.decoded(text) else { throw Refusal.bad("'pathBytes' is not base64url") }
-                return try Query.path(bytes)
-            }
-            return plain + others
+        struct Path: Decodable, Sendable {
+            let path: String?
+            let pathBytes: String?
+            /// The path is restored from the first of these snapshots that has it.
+            let snapshots: [String]
         }
+
+        struct Lines: Decodable, Sendable {
+            let path: String?
+            let pathBytes: String?
+            let older: String
+            /// The id of a snapshot, or `disk`.
+            let newer: String
+            let hunks: [Int]
+            let state: String?
+        }
+
+        struct Copy: Decodable, Sendable {
+            let path: String?
+            let pathBytes: String?
+            let snapshot: String
+            let name: String
+            /// nil for the directory in which the path is.
+            let directory: String?
+        }
+
+        let paths: [Path]?
+        let lines: Lines?
+        let copy: Copy?
+
+        func wish(_ context: ServerContext) throws -> RestoreWish {
+            switch (paths, lines, copy) {
+            case (let paths?, nil, nil):
+                var known: [String: ListedSnapshot] = [:]
+                return .paths(
+                    try paths.map { path in
+                        let snapshots = try path.snapshots.map { id in
+                            let found = try known[id] ?? context.snapshot(id)
+                            known[id] = found
+                            return found
+                        }
+                        return (try Query.path(path.path, path.pathBytes), snapshots)
+                    })
+            case (nil, let lines?, nil):
+                return .lines(
+                    LineWish(
+                        path: try Query.path(lines.path, lines.pathBytes), older: try context.snapshot(lines.older),
+                        newer: lines.newer == "disk" ? nil : try context.snapshot(lines.newer),
+                        hunks: Set(lines.hunks), state: lines.state))
+            case (nil, nil, let copy?):
+                let (path, snapshot) = (try Query.path(copy.path, copy.pathBytes), try context.snapshot(copy.snapshot))
+                return .copy(
+                    CopyWish(
+                        path: path, snapshot: snapshot,
+                        target: try Wish.target(copy.name, copy.directory, path, snapshot.root)))
+            default: throw Refusal.bad("name either 'paths', 'lines' or 'copy'")
+            }
+        }
+
+        /// Returns where a copy is written: beside the path, or in a directory that the user named.
+        private static func target(
+            _ name: String, _ directory: String?, _ path: RelativePath, _ root: ArchivedRoot
+        ) throws -> FilePath {
+            guard !name.isEmpty, name != ".", name != "..", !name.contains("/"), !name.contains("\0") else {
+                throw Refusal.bad("'\(name.prefix(80))' is not a name for a file")
+            }
+            let slash = [UInt8(ascii: "/")]
+            guard let directory, !directory.isEmpty else {
+                guard root.isHere, !path.isRoot else {
+                    throw Refusal.bad("name a directory for the copy")
+                }
+                let parent = path.parent.map { $0.isRoot ? [] : $0.bytes + slash } ?? []
+                return FilePath(bytes: root.path.bytes + slash + parent + Array(name.utf8))
+            }
+            let whole = directory.hasPrefix("~/") ? Wish.home.map { $0 + directory.dropFirst() } : directory
+            guard let whole, whole.hasPrefix("/"), !whole.contains("\0") else {
+                throw Refusal.bad("'\(directory.prefix(200))' is not an absolute path of a directory")
+            }
+            return FilePath(bytes: Array(whole.utf8) + slash + Array(name.utf8))
+        }
+
+        private static var home: String? { getenv("HOME").map { String(cString: $0) } }
     }
 
     private struct Application: Decodable {
@@ -75,20 +147,35 @@ struct RestoreRoutes {
             var bytes: UInt64 = 0
         }
 
+        /// A snapshot from which paths are restored.
+        struct Source: Encodable {
+            let snapshot: SnapshotAnswer
+            let paths: Int
+        }
+
         let plan: String
+        let sources: [Source]
         let actions: [Action]
+        /// For lines: what changes in the file on disk.
+        let hunks: [DiffAnswer.Hunk]
         let counts: Counts
         /// How many paths are left alone because they are excluded from snapshots.
         let excluded: Int
         let remarks: [String]
         let isTruncated: Bool
         let nothingToDo: Bool
-        let command: String
+        /// The command that does the same; nil if there is none.
+        let command: String?
 
         private static let limit = 500
 
-        init(_ plan: RestorePlan, named name: String) {
+        init(_ plan: RestorePlan, named name: String, _ context: ServerContext) throws {
             self.plan = name
+            let pins = try context.pins()
+            sources = Dictionary(grouping: plan.wanted, by: \.snapshot).map {
+                Source(snapshot: SnapshotAnswer($0, pins), paths: $1.count)
+            }.sorted { $0.snapshot.time < $1.snapshot.time }
+            hunks = plan.hunks
             actions = plan.actions.prefix(PlanAnswer.limit).map { action in
                 let name = NameAnswer(action.path)
                 return Action(
@@ -103,13 +190,19 @@ struct RestoreRoutes {
             (excluded, remarks) = (plan.excluded, plan.remarks)
             isTruncated = plan.actions.count > PlanAnswer.limit
             nothingToDo = plan.actions.isEmpty
-            let root = ShellText.quoted("\(plan.snapshot.root.path)")
-            let commands = plan.paths.map { path in
+            command = PlanAnswer.command(plan)
+        }
+
+        private static func command(_ plan: RestorePlan) -> String? {
+            if case .lines = plan.wish { return nil }
+            var place = "--root \(ShellText.quoted(plan.root.path.bytes))"
+            if case .copy(let copy) = plan.wish { place = "--target \(ShellText.quoted(copy.target.bytes)) " + place }
+            let commands = plan.wanted.map { wanted in
                 // Relative to the root, so that it works in any directory.
-                let word = path.isRoot ? "" : "::/\(path)"
-                return "archiver restore \(ShellText.quoted("\(plan.snapshot.id.short)\(word)")) --root \(root)"
+                let word = wanted.path.isRoot ? [] : Array("::/".utf8) + wanted.path.bytes
+                return "archiver restore \(ShellText.quoted(Array(wanted.snapshot.id.short.utf8) + word)) \(place)"
             }
-            command = commands.joined(separator: "; ")
+            return commands.joined(separator: "; ")
         }
     }
 
@@ -149,17 +242,17 @@ struct RestoreRoutes {
         guard let plan = plans.remove(name) else {
             throw Refusal.notFound("the plan has expired; plan again")
         }
-        let present = try await context.run { try RestorePlan(plan.snapshot, plan.paths, in: context.archive) }
+        let present = try await context.run { try RestorePlan(plan.wish, in: context.archive) }
         guard present.digest == plan.digest else {
             let refusal = Refusal(409, "changed", "the directory has changed since; here is a new plan")
             let conflict = Conflict(
-                error: ErrorAnswer(refusal).error, plan: PlanAnswer(present, named: plans.add(present)))
+                error: ErrorAnswer(refusal).error, plan: try PlanAnswer(present, named: plans.add(present), context))
             return JSONAnswer.response(conflict, status: .conflict)
         }
         return try await context.answer { context in
             var result = Result()
-            result.add(try context.archive.restore(plan.wanted))
-            result.text = "restored \(plan.paths.count == 1 ? "1 path" : "\(plan.paths.count) paths")"
+            result.add(try plan.apply(in: context.archive))
+            result.text = plan.text
             if result.excluded > 0 { result.text += "; \(result.excluded) excluded from snapshots were left alone" }
             return result
         }
@@ -225,10 +318,35 @@ extension RestoreAction.Kind {
 
 /// Quotes words for a shell.
 enum ShellText {
-    static func quoted(_ word: String) -> String {
-        let isPlain = word.unicodeScalars.allSatisfy {
-            $0.properties.isAlphabetic || ("0"..."9").contains($0) || "/.:_-+@,".unicodeScalars.contains($0)
+    static func quoted(_ word: String) -> String { quoted(Array(word.utf8)) }
+
+    /// Quotes a name, whose bytes may be no text.
+    static func quoted(_ bytes: [UInt8]) -> String {
+        guard let word = String(validating: bytes, as: UTF8.self), !word.unicodeScalars.contains(where: isHarmful)
+        else {
+            let digits = Array("0123456789abcdef")
+            let letters = bytes.map { byte -> String in
+                switch byte {
+                case UInt8(ascii: "'"), UInt8(ascii: "\\"): "\\\(Character(UnicodeScalar(byte)))"
+                case 0x20..<0x7F: String(Character(UnicodeScalar(byte)))
+                default: "\\x\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+                }
+            }
+            return "$'\(letters.joined())'"
         }
+        let isPlain =
+            !word.isEmpty
+            && word.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || ("0"..."9").contains($0) || "/.:_-+@,".unicodeScalars.contains($0)
+            }
         return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+    }
+
+    /// Whether a character moves or hides text in a terminal.
+    private static func isHarmful(_ letter: UnicodeScalar) -> Bool {
+        switch letter.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: true
+        default: false
+        }
     }
 }

@@ -27,6 +27,7 @@ struct SearchRoutes {
             guard kind == "names" || kind == "content" else { throw Refusal.bad("'kind' must be 'names' or 'content'") }
             guard kind == "names" || !text.isEmpty else { throw Refusal.bad("the search text is empty") }
             let root = try await context.run { try context.root(query) }
+            let scope = try Scope(query)
             let session = request.headers[.session] ?? ""
             return Response(
                 // Waiting for the end of the connection takes what follows on it.
@@ -34,7 +35,7 @@ struct SearchRoutes {
                 body: ResponseBody { writer in
                     let search = try searches.begin(for: session) { search in
                         do throws(ArchiverError) {
-                            try kind == "names" ? names(text, root, search) : lines(text, root, search)
+                            try kind == "names" ? names(text, root, scope, search) : lines(text, root, scope, search)
                         } catch {
                             search.send(Failed(error: ErrorAnswer(error).error))
                         }
@@ -58,6 +59,30 @@ struct SearchRoutes {
         }
     }
 
+    /// Where to search, and which results are wanted.
+    private struct Scope: Sendable {
+        /// The file or directory.
+        let path: RelativePath
+        /// Only what was added, changed or deleted at this time or later.
+        let since: Timestamp?
+        let isDeletedOnly: Bool
+
+        init(_ query: Query) throws(Refusal) {
+            (path, since, isDeletedOnly) = (try query.path(), try query.time("since"), query["deleted"] == "1")
+        }
+
+        func includes(_ name: FoundName) -> Bool {
+            guard path.contains(name.path), !isDeletedOnly || name.isDeleted else { return false }
+            return since.map { name.lastChange.time >= $0 } ?? true
+        }
+
+        func includes(_ line: FoundLine) -> Bool {
+            guard !isDeletedOnly || line.gone != nil else { return false }
+            guard let since else { return true }
+            return line.first.time >= since || line.gone.map { $0.time >= since } ?? false
+        }
+    }
+
     private struct Ended: Encodable {
         var end = true
         let count: Int
@@ -78,6 +103,7 @@ struct SearchRoutes {
         let size: UInt64
         let versions: Int
         let first: SnapshotAnswer
+        let lastChange: SnapshotAnswer
         let lastIn: SnapshotAnswer
         let deletedIn: SnapshotAnswer?
 
@@ -86,20 +112,20 @@ struct SearchRoutes {
             (path, pathBytes) = (name.path, name.pathBytes)
             (kind, size, versions) = (found.kind.answer, found.size, found.versionCount)
             first = SnapshotAnswer(found.first, pins)
+            lastChange = SnapshotAnswer(found.lastChange, pins)
             lastIn = SnapshotAnswer(found.lastIn, pins)
             deletedIn = found.deletedIn.map { SnapshotAnswer($0, pins) }
         }
     }
 
-    private func names(_ text: String, _ root: ArchivedRoot, _ search: Search) throws(ArchiverError) {
+    private func names(
+        _ text: String, _ root: ArchivedRoot, _ scope: Scope, _ search: Search
+    ) throws(ArchiverError) {
         let pins = try context.pins()
-        // Text without wildcards matches anywhere in a name.
-        let pattern = text.contains(where: { "*?[/".contains($0) }) ? text : text.isEmpty ? "*" : "*\(text)*"
+        let pattern = text.isEmpty ? Array("*".utf8) : NameWords.pattern(Array(text.utf8))
         var results = Results(search)
-        try context.archive.forEachName(
-            matching: Array(pattern.utf8), in: root, isCancelled: { search.ending != nil }
-        ) { found in
-            results.add(Name(found, pins))
+        try context.archive.forEachName(matching: pattern, in: root, isCancelled: { search.ending != nil }) { found in
+            scope.includes(found) ? results.add(Name(found, pins)) : search.ending == nil
         }
         results.finish(damaged: try context.archive.damagedHistory(of: root).count)
     }
@@ -112,6 +138,8 @@ struct SearchRoutes {
         let first: SnapshotAnswer
         let lastIn: SnapshotAnswer
         let goneIn: SnapshotAnswer?
+        /// Whether it is gone because the file was deleted.
+        let wasDeleted: Bool
 
         init(_ found: FoundLine, _ pins: Set<ChunkID>) {
             let name = NameAnswer(found.path)
@@ -120,17 +148,21 @@ struct SearchRoutes {
             first = SnapshotAnswer(found.first, pins)
             lastIn = SnapshotAnswer(found.lastIn, pins)
             goneIn = found.gone.map { SnapshotAnswer($0, pins) }
+            wasDeleted = found.wasDeleted
         }
     }
 
-    private func lines(_ text: String, _ root: ArchivedRoot, _ search: Search) throws(ArchiverError) {
+    private func lines(
+        _ text: String, _ root: ArchivedRoot, _ scope: Scope, _ search: Search
+    ) throws(ArchiverError) {
         let pins = try context.pins()
         var results = Results(search)
+        let progress = OperationProgress()
+        let query = LineQuery(Array(text.utf8), isLiteral: true, ignoresCase: true, path: scope.path)
         let damaged = try context.archive.forEachLine(
-            matching: LineQuery(Array(text.utf8), isLiteral: true, ignoresCase: true), in: root,
-            isCancelled: { search.ending != nil }
+            matching: query, in: root, progress: progress, isCancelled: { search.report(progress) != nil }
         ) { found in
-            results.add(Line(found, pins))
+            scope.includes(found) ? results.add(Line(found, pins)) : search.ending == nil
         }
         results.finish(damaged: damaged.count)
     }

@@ -18,6 +18,8 @@ struct SessionRoutes {
         let session: String
         let ticket: String
         let isReadOnly: Bool
+        /// Why nothing can be changed; nil if it can.
+        let readOnlyReason: String?
         let archive: String
     }
 
@@ -29,9 +31,10 @@ struct SessionRoutes {
                     401, "tokenUsed", "the address was used before, or belongs to another server",
                     remedy: "run 'archiver browse' again")
             }
+            let reason = try await context.run { context.readOnlyReason }
             return JSONAnswer.response(
                 Opened(
-                    session: session, ticket: context.access.ticket, isReadOnly: context.options.isReadOnly,
+                    session: session, ticket: context.access.ticket, isReadOnly: reason != nil, readOnlyReason: reason,
                     archive: context.archive.directory.string))
         }
     }

@@ -11,6 +11,8 @@ struct TextRoutes {
     let context: ServerContext
 
     private static let versionLimit = 100_000
+    /// The most names of changed files of one version of a directory.
+    private static let nameLimit = 3
     private static let lineLimit = 20_000
 
     func add(to api: RouterGroup<BasicRequestContext>) {
@@ -40,6 +42,15 @@ struct TextRoutes {
             let pathBytes: String?
             let otherPath: String?
             let isPresent: Bool
+            /// For a directory: how many paths changed in it, and the names of the first ones.
+            var counts: Counts?
+            var names: [String]?
+        }
+
+        struct Counts: Encodable {
+            let added: UInt64
+            let changed: UInt64
+            let removed: UInt64
         }
 
         let versions: [Version]
@@ -53,12 +64,16 @@ struct TextRoutes {
         let isDirectory = try isDirectory(path, root, context)
         if isDirectory {
             let found = try context.archive.history(ofDirectory: path, in: root, HistoryQuery(limit: limit + 1))
-            let versions = found.prefix(limit).map { version in
+            let versions = try found.prefix(limit).map { version in
                 let name = NameAnswer(version.path)
+                let changes = try context.archive.changes(of: version, in: root, limit: nameLimit)
+                let counts = version.isFirst ? version.snapshot.changes : version.counts
                 return Versions.Version(
                     snapshot: SnapshotAnswer(version.snapshot, pins), change: version.isFirst ? "added" : "changed",
                     size: 0,
-                    kind: "directory", path: name.path, pathBytes: name.pathBytes, otherPath: nil, isPresent: true)
+                    kind: "directory", path: name.path, pathBytes: name.pathBytes, otherPath: nil, isPresent: true,
+                    counts: .init(added: counts.added, changed: counts.modified, removed: counts.removed),
+                    names: changes.map { String(decoding: $0.path.name, as: UTF8.self) })
             }
             return Versions(versions: Array(versions), hasMore: found.count > limit)
         }
@@ -120,7 +135,7 @@ struct TextRoutes {
                 numbers[version.id] = number
                 snapshots.append(SnapshotAnswer(version, pins))
             }
-            return BlamedLines.Line(text: String(decoding: line.bytes, as: UTF8.self), snapshot: number)
+            return BlamedLines.Line(text: LineText.text(line.bytes), snapshot: number)
         }
         return BlamedLines(lines: answers, snapshots: snapshots, isTruncated: lines.count > lineLimit)
     }
@@ -133,84 +148,63 @@ struct TextRoutes {
 
     // MARK: Differences
 
-    private struct Diff: Encodable {
-        struct Side: Encodable {
-            let size: UInt64
-            let content: String?
-            let kind: String
-
-            init(_ entry: Entry) {
-                (size, content, kind) = (entry.size, ContentName.of(entry), entry.kind.answer)
-            }
-        }
-
-        struct Place: Encodable {
-            let start: Int
-            let count: Int
-        }
-
-        struct Hunk: Encodable {
-            let left: Place
-            let right: Place
-            var lines: [[String]]
-        }
-
-        let kind: String
-        let left: Side?
-        let right: Side?
-        var hunks: [Hunk] = []
-        var isTruncated = false
-    }
-
-    private static func diff(_ query: Query, _ context: ServerContext) throws -> Diff {
+    private static func diff(_ query: Query, _ context: ServerContext) throws -> DiffAnswer {
         let path = try query.path()
-        let sides = try [query.required("a"), query.required("b")].map { name -> Entry? in
-            name == "none" ? nil : try context.archive.entry(at: path, in: context.snapshot(name))
-        }
+        let places = try [query.required("a"), query.required("b")].map { try place($0, query, context) }
+        let sides = try places.map { try $0.flatMap { try ComparedFile(at: path, $0, context.archive) } }
         let (left, right) = (sides[0], sides[1])
-        if left == nil, right == nil { throw Refusal.notFound("neither snapshot holds anything at '\(path)'") }
-        var answer = Diff(kind: "text", left: left.map(Diff.Side.init), right: right.map(Diff.Side.init))
-        let isFile = sides.allSatisfy { $0.map { $0.kind == .file } ?? true }
-        let texts = isFile ? try sides.map { try $0.map { try bytes($0, context) } ?? [] } : [nil]
-        guard texts.count == 2, let old = texts[0], let new = texts[1] else {
-            return Diff(kind: "binary", left: answer.left, right: answer.right)
+        if left == nil, right == nil { throw Refusal.notFound("neither moment has anything at '\(path)'") }
+        func answer(_ kind: String) -> DiffAnswer {
+            let state = [left, right].compactMap { $0 }.first { $0.isOnDisk }?.side.content
+            return DiffAnswer(kind: kind, left: left?.side, right: right?.side, state: state)
         }
-        if left != nil, right != nil, old == new { return Diff(kind: "same", left: answer.left, right: answer.right) }
-        if TextLines.isBinary(old) || TextLines.isBinary(new) {
-            return Diff(kind: "binary", left: answer.left, right: answer.right)
+        let isFile = sides.allSatisfy { $0.map { $0.side.kind == "file" } ?? true }
+        guard isFile else { return answer("binary") }
+        guard var old = left.map(\.bytes) ?? [], var new = right.map(\.bytes) ?? [] else {
+            return answer(try haveSameContent(path, places, context) ? "same" : "binary")
         }
-        (answer.hunks, answer.isTruncated) = hunks(TextLines(old), TextLines(new))
-        return answer
+        if left != nil, right != nil, old == new { return answer("same") }
+        let unicode = [old, new].map(LineText.utf8)
+        (old, new) = (unicode[0] ?? old, unicode[1] ?? new)
+        if TextLines.isBinary(old) || TextLines.isBinary(new) { return answer("binary") }
+        var found = answer("text")
+        if unicode.contains(where: { $0 != nil }) {
+            found.encoding = "UTF-16"
+        } else if [old, new].contains(where: { String(validating: $0, as: UTF8.self) == nil }) {
+            found.encoding = "Latin-1"
+        }
+        (found.hunks, found.isTruncated) = DiffAnswer.hunks(TextLines(old), TextLines(new))
+        return found
     }
 
-    private static func hunks(_ old: TextLines, _ new: TextLines) -> (hunks: [Diff.Hunk], isTruncated: Bool) {
-        let numbers = TextLines.numbers(old, new)
-        let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
-        var (hunks, lines): ([Diff.Hunk], Int) = ([], 0)
-        func texts(_ sign: String, _ text: TextLines, _ range: Range<Int>) -> [[String]] {
-            text.lines[range].map { [sign, String(decoding: $0, as: UTF8.self)] }
+    /// Returns what a side of a comparison is called: `none`, `disk` or the id of a snapshot.
+    private static func place(
+        _ name: String, _ query: Query, _ context: ServerContext
+    ) throws -> ComparedFile.Place? {
+        switch name {
+        case "none": return nil
+        case "disk": return .disk(try context.root(query))
+        default: return .snapshot(try context.snapshot(name))
         }
-        for group in UnifiedDiff.hunks(edits) {
-            guard let first = group.first, let last = group.last else { continue }
-            let before = min(UnifiedDiff.contextLines, first.left.lowerBound)
-            let after = min(UnifiedDiff.contextLines, old.lines.count - last.left.upperBound)
-            let left = (first.left.lowerBound - before)..<(last.left.upperBound + after)
-            let right = (first.right.lowerBound - before)..<(last.right.upperBound + after)
-            var hunk = Diff.Hunk(
-                left: .init(start: left.lowerBound + 1, count: left.count),
-                right: .init(start: right.lowerBound + 1, count: right.count), lines: [])
-            var next = left.lowerBound
-            for edit in group {
-                hunk.lines += texts(" ", old, next..<edit.left.lowerBound) + texts("-", old, edit.left)
-                hunk.lines += texts("+", new, edit.right)
-                next = edit.left.upperBound
-            }
-            hunk.lines += texts(" ", old, next..<left.upperBound)
-            lines += hunk.lines.count
-            hunks.append(hunk)
-            if lines > lineLimit { return (hunks, true) }
+    }
+
+    /// Whether two large files have the same bytes; found without reading those that both share.
+    private static func haveSameContent(
+        _ path: RelativePath, _ places: [ComparedFile.Place?], _ context: ServerContext
+    ) throws -> Bool {
+        var isSame = true
+        let compare = { (difference: Difference) in
+            if difference.path == path { isSame = difference.left?.content == difference.right?.content }
+            return isSame
         }
-        return (hunks, false)
+        switch (places[0], places[1]) {
+        case (.snapshot(let left), .snapshot(let right)):
+            try context.archive.differences(from: left, to: right, at: path, compare)
+        case (.snapshot(let snapshot), .disk(let root)), (.disk(let root), .snapshot(let snapshot)):
+            try context.archive.differences(from: snapshot, toDirectory: root.path, at: path, compare)
+        default: return false
+        }
+        return isSame
     }
 }
 
@@ -221,7 +215,8 @@ extension PathVersion.Change {
         case .removed: "removed"
         case .renamedAway: "renamedAway"
         case .renamed: "renamed"
-        default: "changed"
+        case .metadata: "metadata"
+        case .modified: "changed"
         }
     }
 }

@@ -155,7 +155,6 @@ struct TreeRoutes {
     }
 
     private static func changes(_ query: Query, _ context: ServerContext) throws -> Changes {
-        let right = try context.snapshot(query.required("b"))
         let limit = try query.number("limit", in: 1...changeLimit, usual: 1000)
         var answer = Changes()
         func add(_ left: Entry?, _ right: Entry?) {
@@ -168,7 +167,17 @@ struct TreeRoutes {
             default: answer.counts.changed += 1
             }
         }
-        let name = try query.required("a")
+        let (name, end) = (try query.required("a"), try query.required("b"))
+        if end == "disk" {
+            let left = try context.snapshot(name)
+            guard left.root.isHere else { throw Refusal.bad("'\(left.root.path)' is on another machine") }
+            try context.archive.differences(from: left, toDirectory: left.root.path) { difference in
+                if !difference.isDirectoryTimeOnly { add(difference.left, difference.right) }
+                return true
+            }
+            return answer
+        }
+        let right = try context.snapshot(end)
         if name == "none" {
             try context.archive.forEachEntry(in: right) { entry in
                 add(nil, entry)

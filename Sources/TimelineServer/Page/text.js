@@ -1,0 +1,97 @@
+// Texts as they are: their encoding and line ends are recognised and named, and lines are cut for display.
+
+/** A longer line is shown as several rows: browsers lay out very long ones slowly. */
+const rowLetters = 4000;
+const sniffed = 8192;
+
+const encodings = { "utf-8": "", "utf-16le": "UTF-16", "utf-16be": "UTF-16 (big-endian)", "windows-1252": "Latin-1" };
+
+/** Returns the encoding of a text by its beginning; null if the bytes are no text. */
+function encodingOf(bytes, isWhole) {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
+  const head = bytes.subarray(0, sniffed);
+  if (head.includes(0)) return pairsEncoding(head);
+  try {
+    // Only the end of a part may cut a letter in two.
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: !isWhole });
+    return "utf-8";
+  } catch {
+    const text = new TextDecoder("utf-8").decode(bytes);
+    const odd = text.match(/\ufffd/g).length;
+    const letters = text.match(/[\u0080-\uffff]/g).length - odd;
+    if (letters > 10 * odd) return "utf-8";
+    const controls = head.reduce((count, byte) => count + (byte < 9 || (byte > 13 && byte < 32 && byte !== 27) ? 1 : 0), 0);
+    return controls > head.length / 100 ? null : "windows-1252";
+  }
+}
+
+/** UTF-16 of Latin letters has a zero in each second byte. */
+function pairsEncoding(head) {
+  let [even, odd] = [0, 0];
+  head.forEach((byte, index) => byte === 0 && (index % 2 ? (odd += 1) : (even += 1)));
+  const half = head.length / 2;
+  if (odd > half * 0.4 && even < half * 0.05) return "utf-16le";
+  if (even > half * 0.4 && odd < half * 0.05) return "utf-16be";
+  return null;
+}
+
+/** Decodes a text piece by piece; `open` returns null if the bytes are no text. */
+export class TextReader {
+  #decoder;
+  #encoding;
+  #rest = "";
+  #number = 0;
+  #isInLine = false;
+  #ends = { crlf: 0, lf: 0, cr: 0 };
+
+  static open(bytes, isWhole) {
+    const encoding = encodingOf(bytes, isWhole);
+    return encoding === null ? null : new TextReader(encoding, bytes);
+  }
+
+  constructor(encoding, bytes) {
+    this.#encoding = encoding;
+    this.#decoder = new TextDecoder(encoding);
+    this.hasMark = encoding === "utf-8" && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  }
+
+  get count() {
+    return this.#number;
+  }
+
+  /** Returns the next rows: {n, text}, where a further row of a long line has no number. */
+  rows(bytes, isLast) {
+    let text = this.#rest + this.#decoder.decode(bytes, { stream: !isLast });
+    // A return at the end may belong to a line feed that follows.
+    let end = isLast ? text.length : Math.max(text.lastIndexOf("\n"), text.slice(0, -1).lastIndexOf("\r")) + 1;
+    // A line that is longer than a piece is shown in parts.
+    const isOpen = !isLast && end === 0;
+    if (isOpen) end = text.length - 1;
+    this.#rest = text.slice(end);
+    text = text.slice(0, end);
+    this.#ends.crlf += text.match(/\r\n/g)?.length ?? 0;
+    this.#ends.lf += text.match(/(?<!\r)\n/g)?.length ?? 0;
+    this.#ends.cr += text.match(/\r(?!\n)/g)?.length ?? 0;
+    const lines = text.split(this.#ends.lf + this.#ends.crlf === 0 && this.#ends.cr > 0 ? "\r" : /\r?\n/);
+    if (!isOpen && lines.at(-1) === "") lines.pop();
+    const rows = [];
+    for (const [index, line] of lines.entries()) {
+      const isNew = index > 0 || !this.#isInLine;
+      if (isNew) this.#number += 1;
+      for (let start = 0; start < Math.max(1, line.length); start += rowLetters) {
+        const text = line.slice(start, start + rowLetters);
+        if (isNew || text) rows.push({ n: isNew && start === 0 ? this.#number : null, text });
+      }
+    }
+    this.#isInLine = isOpen;
+    return rows;
+  }
+
+  /** "Latin-1, CRLF line ends", or nothing for what is usual. */
+  get words() {
+    const { crlf, lf, cr } = this.#ends;
+    const ends = crlf && lf ? "mixed line ends" : crlf ? "CRLF line ends" : cr && !lf ? "CR line ends" : "";
+    return [encodings[this.#encoding] || (this.hasMark ? "UTF-8 with a byte order mark" : ""), ends].filter(Boolean).join(", ");
+  }
+}
