@@ -49,9 +49,9 @@ struct DirectoryStore: MementoStore {
     }
 
     /// Saves nothing: capturing has already stored the snapshot.
-    func save(_ state: ListedSnapshot, label: String?) -> Memento { Memento(state) }
+    func saveInTurn(_ state: ListedSnapshot, label: String?) -> Memento { Memento(state) }
 
-    func begin(with state: ListedSnapshot) -> ListedSnapshot? { nil }
+    func beginInTurn(with state: ListedSnapshot) -> ListedSnapshot? { nil }
 
     func history() throws(StateError) -> [Memento] {
         try stating { try snapshots().map(Memento.init) }
