@@ -24,6 +24,7 @@ public struct SnapshotQuery: Sendable {
     /// The maximum number of snapshots to return.
     public var limit: Int?
 
+    /// A query; what is nil is not restricted.
     public init(
         root: ArchivedRoot? = nil, label: String? = nil, since: Timestamp? = nil, until: Timestamp? = nil,
         newestFirst: Bool = false, limit: Int? = nil

@@ -192,7 +192,7 @@ extension Archive {
             do { return try StateContent(bytes, version: state.version) } catch {
                 throw ArchiverError(
                     .damaged, "the state \(state.id.short) of '\(state.title)' cannot be read: \(error)",
-                    remedy: "run 'archiver check --data'; 'archiver list --states' shows other states")
+                    remedy: "check the archive and its data; other states stay usable")
             }
         }
     }

@@ -24,11 +24,13 @@ public struct DirectoryOriginator: Originator, Sendable {
         self.archive = archive
     }
 
+    /// Captures the directory, and returns its latest snapshot.
     nonisolated(nonsending) public func captureState() async throws(ArchiverError) -> ListedSnapshot {
         let (path, archive) = (path, archive)
         return try await Blocking.run { () throws(ArchiverError) in try archive.capture(path).latest }
     }
 
+    /// Makes the directory equal to a snapshot, after capturing its present state.
     nonisolated(nonsending) public func restore(_ state: ListedSnapshot) async throws(ArchiverError) {
         let (path, archive) = (path, archive)
         _ = try await Blocking.run { () throws(ArchiverError) in

@@ -101,7 +101,7 @@ extension StateError: CustomStringConvertible {
     public var remedy: String? {
         switch self {
         case .noSuchState: "save one first, or load with a starting state"
-        case .noSuchSelection: "'archiver list --states' shows all states"
+        case .noSuchSelection: "the history of the title lists its states"
         case .malformedTitle:
             "a title must not be empty, have control characters, or begin with '\(StateCacheTitle.prefix)'"
         case .titleInUse: "change the state that the update passes in; save nothing under its title during the update"

@@ -232,7 +232,7 @@ extension ArchiveStore {
             case .hole:
                 throw StorageError(
                     .damaged, layout.directory, "the state saved as '\(record.title)' contains a hole",
-                    remedy: "run 'archiver check'; other states stay usable")
+                    remedy: "check the archive; other states stay usable")
             }
         }
         return bytes

@@ -43,6 +43,7 @@ public final class WatchService: Sendable {
         /// Where tests inject faults.
         package var hooks = Hooks()
 
+        /// Options; nil ones are as the roots were watched before.
         public init(
             _ settings: WatchSettings = WatchSettings(), backend: WatchBackend = .auto,
             exclusions: ExclusionRules? = nil,

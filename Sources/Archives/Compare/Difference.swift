@@ -12,6 +12,7 @@ public struct Difference: Sendable {
         case removed
     }
 
+    /// The path of the entry that differs.
     public let path: RelativePath
     /// The left state's entry; nil if it has none.
     public let left: Entry?
@@ -25,6 +26,7 @@ public struct Difference: Sendable {
         self.right = right
     }
 
+    /// How the entry differs.
     public var kind: Kind {
         left == nil ? .added : right == nil ? .removed : .modified
     }
