@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 60
 MUTATIONS ?= 100000
 # The release binary contains the Swift runtime, so that it runs without a toolchain.
 # With libdeflate, a first capture takes little more than half the time; without it, zlib is used.
-TRAITS ?= $(shell pkg-config --exists libdeflate 2>/dev/null && echo --traits Libdeflate)
+TRAITS ?= $(shell pkg-config --exists libdeflate 2>/dev/null && echo --traits default,Libdeflate)
 RELEASE_FLAGS = -c release --static-swift-stdlib -Xlinker --strip-all $(TRAITS)
 RELEASE = $(RELEASE_FLAGS) --product archiver
 PROGRAM = "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
@@ -98,6 +98,7 @@ check: setup ## Check formatting and words, and build everything and an outside 
 	@$(SWIFT) build --package-path fixtures/package --scratch-path .build/outside
 	@.build/outside/debug/everything
 	@.build/outside/debug/interface
+	@.build/outside/debug/watcher
 	@.build/outside/debug/shelf
 	@! ldd .build/outside/debug/shelf | grep -E 'sqlite|libz|deflate'
 

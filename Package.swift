@@ -13,9 +13,12 @@ let package = Package(
         .library(name: "Timeline", targets: ["Timeline"]),
     ],
     traits: [
+        .default(enabledTraits: ["Page"]),
+        // Packages that depend on this one for its libraries turn it off, and SwiftPM then downloads 5 packages, not 26.
+        .trait(name: "Page", description: "The page of `archiver browse`, which the program archiver needs."),
         .trait(
             name: "Libdeflate",
-            description: "Compress and decompress whole blocks with libdeflate: the same format in half the time.")
+            description: "Compress and decompress whole blocks with libdeflate: the same format in half the time."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -325,7 +328,7 @@ let package = Package(
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "SavedStates", "TextDiff", "Threading",
                 "Timeline",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Page"])),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             exclude: ["openapi.json"],
@@ -336,7 +339,7 @@ let package = Package(
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "Threading",
                 "TimelineServer",
-                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Page"])),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),

@@ -11,8 +11,11 @@ public import WatchControl
 
 /// A root with its latest snapshot, rules and settings.
 public struct RootSummary: Sendable {
+    /// The root.
     public let root: ArchivedRoot
+    /// The number of its listed snapshots.
     public let snapshotCount: Int
+    /// Its latest snapshot; nil if it has none.
     public let latest: ListedSnapshot?
     /// The exclusion rules it is captured with.
     public let exclusions: ExclusionRules

@@ -8,7 +8,8 @@ public import Roots
 extension Archive {
     /// The one snapshot that `selector` names.
     ///
-    /// - Parameter root: the root to search; nil for all roots.
+    /// - Parameter root: the root to search; nil for all roots. A selector by order or time, such as `latest` or `@1d`,
+    ///   needs a root unless the archive has only one: the snapshots of several roots have no common order.
     /// - Throws: `ArchiverError` with the codes `noSuchSnapshot`, `malformedSelector` or `ambiguousSelector` (with the
     ///   candidates).
     public func snapshot(
@@ -18,6 +19,7 @@ extension Archive {
         return try facing {
             var filter = Catalogue.SnapshotFilter(newestFirst: true, limit: 1)
             filter.owner = try number(ofRoot: root)
+            if filter.owner == nil, selector.isRelative { try requireOneRoot(for: selector) }
             switch selector.meaning {
             case .latest(let back):
                 filter.offset = back
@@ -46,6 +48,20 @@ extension Archive {
             }
             return found
         }
+    }
+
+    /// - Throws: `ArchiverError` with the code `ambiguousSelector` if the archive has several roots; the candidates are
+    ///   their latest snapshots.
+    private func requireOneRoot(for selector: SnapshotSelector) throws {
+        let roots = try store.catalogue.roots()
+        guard roots.count > 1 else { return }
+        let names = roots.prefix(3).map { "\(ArchivedRoot($0).path)" }.joined(separator: ", ")
+        let latest = try store.catalogue.latestSnapshots()
+        throw ArchiverError(
+            .ambiguousSelector,
+            "'\(selector)' could mean a snapshot of \(roots.count) roots: \(names)\(roots.count > 3 ? "…" : "")",
+            remedy: "say which root is meant",
+            candidates: roots.prefix(Archive.candidatesLimit).compactMap { latest[$0.number].map(Selection.snapshot) })
     }
 
     /// The catalogue's number of `root`, or of the archive's only root; nil if there are several.

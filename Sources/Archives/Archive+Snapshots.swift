@@ -24,6 +24,7 @@ public struct SnapshotQuery: Sendable {
     /// The maximum number of snapshots to return.
     public var limit: Int?
 
+    /// A query; what is nil is not restricted.
     public init(
         root: ArchivedRoot? = nil, label: String? = nil, since: Timestamp? = nil, until: Timestamp? = nil,
         newestFirst: Bool = false, limit: Int? = nil
@@ -226,6 +227,28 @@ extension Archive {
             var bytes = StoredBytes(entry.content, in: store)
             return try bytes.read(at: range.lowerBound, Int(count))
         }
+    }
+
+    /// The content of a file in a snapshot.
+    ///
+    /// - Parameters:
+    ///   - path: the file's path below the snapshot's root.
+    ///   - limit: the most bytes to return.
+    /// - Throws: `ArchiverError` with the codes `noSuchPath` if the snapshot has no file there, `unsuitable` if it is
+    ///   larger than `limit`, `damaged`…
+    public func contents(
+        of path: RelativePath, in snapshot: ListedSnapshot, limit: Int = 64 << 20
+    ) throws(ArchiverError) -> [UInt8] {
+        guard let entry = try entry(at: path, in: snapshot), entry.kind == .file else {
+            throw ArchiverError(
+                .noSuchPath, "snapshot \(snapshot.id.short) has no file at '\(path)'", remedy: "list its entries")
+        }
+        guard entry.size <= UInt64(max(0, limit)) else {
+            throw ArchiverError(
+                .unsuitable, "'\(path)' has \(entry.size) bytes, more than the limit of \(limit)",
+                remedy: "read it piece by piece")
+        }
+        return try read(entry, range: 0..<entry.size)
     }
 
     /// Returns the extended attributes of an entry with their values, of which large ones are read from the archive.

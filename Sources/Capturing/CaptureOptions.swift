@@ -23,6 +23,7 @@ public struct CaptureOptions: Sendable {
     /// Whether `exclusions` become the root's exclusions for later captures.
     public var setsExclusions: Bool
 
+    /// Options; nil rules are those of the root's snapshots so far.
     public init(
         cause: Cause = .capture, label: String? = nil, exclusions: ExclusionRules? = nil,
         setsExclusions: Bool = false

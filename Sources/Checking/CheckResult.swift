@@ -21,9 +21,13 @@ extension CheckFinding: CustomStringConvertible {
 
 /// What a check of an archive covered, and its findings.
 public struct CheckResult: Sendable {
+    /// Segments that were read.
     public internal(set) var segments = 0
+    /// Blocks in them.
     public internal(set) var blocks = 0
+    /// Chunks in them.
     public internal(set) var chunks = 0
+    /// Listed snapshots that were examined.
     public internal(set) var snapshots = 0
     /// Snapshots without any fault.
     public internal(set) var goodSnapshots = 0

@@ -11,13 +11,18 @@ package enum DurableFile {
     /// name is on the disk (rename(2), fsync(2)). If anything fails up to the rename, the old content stays and the
     /// temporary file is removed.
     ///
-    /// - Parameter permissions: mode bits; the process's umask applies.
+    /// - Parameters:
+    ///   - permissions: mode bits.
+    ///   - isExact: whether the process's umask does not apply to them.
     package static func replace(
-        directory: FilePath, name: String, contents: [UInt8], permissions: UInt16 = 0o600
+        directory: FilePath, name: String, contents: [UInt8], permissions: UInt16 = 0o600, isExact: Bool = false
     ) throws(FileError) {
         let path = directory.appending(name)
         let folder = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)
         let temporary = try TemporaryFile(in: folder, permissions: permissions, path: path)
+        if isExact, fchmod(temporary.file.number, mode_t(permissions)) != 0 {
+            throw FileError("change the permissions of", path, .current)
+        }
         try temporary.file.write(contents, path: path)
         try temporary.file.synchronize(path: path)
         try temporary.rename(to: CName(name.utf8))

@@ -19,7 +19,8 @@ public struct FileError: Error, Sendable, Hashable {
         self.code = code
     }
 
-    /// An error of `operation` on `path` below a root.
+    /// An error of `operation` on `path` below a root; a literal is a path of the system.
+    @_disfavoredOverload
     package init(_ operation: String, _ path: RelativePath, _ code: Errno) {
         self.init(operation, FilePath(path), code)
     }

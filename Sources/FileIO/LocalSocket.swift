@@ -87,6 +87,11 @@ package struct LocalSocket: ~Copyable, Sendable {
         shutdown(number, CInt(SHUT_RDWR))
     }
 
+    /// Ends a connection: a blocked read returns, and the peer sees its end.
+    package borrowing func shutDown() {
+        shutdown(number, CInt(SHUT_RDWR))
+    }
+
     /// Reads a line, up to a line feed or the end.
     ///
     /// - Parameters:

@@ -32,6 +32,16 @@ public struct RelativePath: Hashable, Sendable {
         self.init(Array(string.utf8))
     }
 
+    /// Makes a path from a text that may begin with `./`, end with `/`, and have components that are empty or `.`.
+    ///
+    /// - Returns: nil if the text begins with `/`, has a component `..` or contains a NUL.
+    package init?(normalizing bytes: [UInt8]) {
+        let slash = UInt8(ascii: "/")
+        if bytes.first == slash { return nil }
+        let names = bytes.split(separator: slash).filter { !$0.elementsEqual([UInt8(ascii: ".")]) }
+        self.init(Array(names.joined(separator: [slash])))
+    }
+
     /// Whether the path names the root itself.
     public var isRoot: Bool { bytes.isEmpty }
 
@@ -116,6 +126,17 @@ public struct RelativePath: Hashable, Sendable {
         let dot = UInt8(ascii: ".")
         if name.isEmpty || name.elementsEqual([dot]) || name.elementsEqual([dot, dot]) { return false }
         return !name.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
+    }
+}
+
+extension RelativePath: ExpressibleByStringLiteral {
+    /// The path that a literal in a program's text names, such as `"chapter2.md"` or `"./figures/"`.
+    ///
+    /// - Precondition: it does not begin with `/` and has no component `..`.
+    public init(stringLiteral text: String) {
+        let path = RelativePath(normalizing: Array(text.utf8))
+        precondition(path != nil, "'\(text)' is not a path below a directory")
+        self = path ?? .root
     }
 }
 

@@ -17,7 +17,9 @@ public enum BisectVerdict: String, Sendable {
 
 /// One state that was tested.
 public struct BisectProbe: Sendable {
+    /// The snapshot that was tested.
     public let snapshot: ListedSnapshot
+    /// What the test said.
     public let verdict: BisectVerdict
     /// Why the state was not tested; nil if it was.
     public let reason: String?
@@ -32,6 +34,7 @@ public struct BisectQuery: Sendable {
     /// Only snapshots that changed something at or below this path are tested.
     public var path: RelativePath
 
+    /// A search for the first bad state after `good` and up to `bad`.
     public init(good: ListedSnapshot?, bad: ListedSnapshot, path: RelativePath = .root) {
         self.good = good
         self.bad = bad

@@ -24,7 +24,9 @@ public struct CombinedChange: Sendable, Hashable {
         case transient
     }
 
+    /// The path that changed.
     public let path: RelativePath
+    /// What happened to it over the whole span.
     public let change: Change
     /// The kind of the object in the later snapshot, or of the one that was removed.
     public let kind: FileKind

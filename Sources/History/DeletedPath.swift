@@ -7,7 +7,9 @@ public import Roots
 
 /// A file or directory that was deleted.
 public struct DeletedPath: Sendable, Hashable {
+    /// The path that no longer exists.
     public let path: RelativePath
+    /// What was there.
     public let kind: FileKind
     /// Its size in bytes; 0 for a directory.
     public let size: UInt64

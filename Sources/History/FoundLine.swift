@@ -12,6 +12,7 @@ internal import Threading
 
 /// A line that some version of a file has.
 public struct FoundLine: Sendable, Hashable {
+    /// The file that contains the line.
     public let path: RelativePath
     /// Its bytes without the line feed; at most the first 65,536.
     public let bytes: [UInt8]
@@ -54,6 +55,7 @@ public struct LineQuery: Sendable {
     /// The snapshot to search; nil for all.
     public var snapshot: ListedSnapshot?
 
+    /// A search; what is nil is not restricted.
     public init(
         _ pattern: [UInt8], isLiteral: Bool = false, ignoresCase: Bool = false, matchesWords: Bool = false,
         path: RelativePath = .root, in snapshot: ListedSnapshot? = nil

@@ -10,6 +10,7 @@ internal import SnapshotTree
 
 /// A name that some snapshot has.
 public struct FoundName: Sendable, Hashable {
+    /// A path with that name.
     public let path: RelativePath
     /// The kind of the last object with this name.
     public let kind: FileKind

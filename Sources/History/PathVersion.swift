@@ -25,7 +25,9 @@ public struct PathVersion: Sendable, Hashable {
 
     /// The first snapshot with this version.
     public let snapshot: ListedSnapshot
+    /// The path that had this version: an earlier name if the file was renamed since.
     public let path: RelativePath
+    /// What made the version.
     public let change: Change
     /// The kind of the entry, or of the one that was removed.
     public let kind: FileKind
@@ -69,9 +71,11 @@ public struct PathVersion: Sendable, Hashable {
 
 /// How much one snapshot changed in a directory.
 public struct DirectoryVersion: Sendable, Hashable {
+    /// The snapshot with this version of the directory.
     public let snapshot: ListedSnapshot
     /// The directory's path at that time.
     public let path: RelativePath
+    /// How many entries below the directory changed.
     public let counts: ChangeCounts
     /// Whether this is the first snapshot of the root.
     public let isFirst: Bool
@@ -90,6 +94,7 @@ public struct HistoryQuery: Sendable {
     /// Only those up to this snapshot.
     public var through: ListedSnapshot?
 
+    /// A query; what is nil is not restricted.
     public init(
         since: Timestamp? = nil, until: Timestamp? = nil, limit: Int? = nil, followsRenames: Bool = true,
         through: ListedSnapshot? = nil

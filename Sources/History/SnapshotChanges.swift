@@ -9,6 +9,7 @@ internal import SnapshotTree
 
 /// What one snapshot changed.
 public struct SnapshotChanges: Sendable {
+    /// The snapshot that contains the changes.
     public let snapshot: ListedSnapshot
     /// The changes, by path.
     public let changes: [PathVersion]

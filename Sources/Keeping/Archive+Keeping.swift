@@ -117,6 +117,7 @@ public struct ThinningOptions: Sendable {
     /// The instant that ages are measured at; nil for now.
     var now: Timestamp?
 
+    /// Options; by default, all roots are thinned by the policies that are set.
     public init(
         root: ArchivedRoot? = nil, policy: RetentionPolicy? = nil, isDryRun: Bool = false,
         isUnattended: Bool = false

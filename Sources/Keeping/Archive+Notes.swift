@@ -11,8 +11,11 @@ internal import SystemPackage
 public struct Note: Sendable, Hashable {
     /// The id of its chunk.
     public let id: ChunkID
+    /// The root that the note is about.
     public let root: ArchivedRoot
+    /// The time that the note is about.
     public let time: Timestamp
+    /// What was noted.
     public let text: String
     /// The snapshot that it is about; nil if it is about the root at `time`.
     public let snapshot: SnapshotID?

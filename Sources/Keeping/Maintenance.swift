@@ -26,6 +26,7 @@ public struct MaintenanceOptions: Sendable {
     /// The instant that ages are measured at, for tests; nil for now.
     package var now: Timestamp?
 
+    /// Maintenance by the archive's own settings.
     public init() {}
 
     /// The options of a watcher.

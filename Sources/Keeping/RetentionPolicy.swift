@@ -20,6 +20,7 @@ public struct RetentionPolicy: Sendable, Hashable {
         /// The age up to which the tier counts, in seconds; nil for ever.
         public let age: UInt64?
 
+        /// A tier that keeps one snapshot in every `width` seconds, up to an age of `age` seconds; nil for ever.
         public init(width: UInt64, age: UInt64?) {
             self.width = width
             self.age = age

@@ -28,12 +28,15 @@ public struct ThinningPlan: Sendable {
 
     /// A snapshot to forget.
     public struct Going: Sendable, Hashable {
+        /// The snapshot's id.
         public let id: SnapshotID
+        /// When it was made.
         public let time: Timestamp
         /// What it added to the archive when it was made; forgetting it may free more or less.
         public let storedBytes: UInt64
     }
 
+    /// The root whose snapshots are thinned.
     public let root: ArchivedRoot
     /// The policy that was applied.
     public let policy: RetentionPolicy

@@ -30,6 +30,8 @@ public struct Change<Value: Sendable>: Sendable {
     public var old: Value? { options.contains(.old) ? transition.old : nil }
     /// The value after the change; nil unless the observer asked for ``ObservationOptions/new``.
     public var new: Value? { options.contains(.new) ? transition.new : nil }
+    /// The value after the change, whatever the observer asked for; in the initial event, the current value.
+    public var value: Value { transition.new }
     /// Whether this is the initial event, sent for ``ObservationOptions/initial`` without a change.
     public var isInitial: Bool { transition.old == nil }
 }

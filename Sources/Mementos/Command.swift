@@ -28,6 +28,7 @@ public protocol Command<State>: Sendable {
 }
 
 extension Command {
+    /// Nil: by default, every command is a step of its own.
     public func coalesced(with next: Self) -> Self? { nil }
 }
 
@@ -35,10 +36,12 @@ extension Command {
 public struct AnyCommand<State: Sendable>: Command {
     private var command: any Command<State>
 
+    /// Wraps a command.
     public init(_ command: some Command<State>) {
         self.command = command
     }
 
+    /// A command made of closures.
     public init(
         _ name: String, execute: @escaping @Sendable (inout State) throws -> Void,
         undo: @escaping @Sendable (inout State) throws -> Void
@@ -46,16 +49,20 @@ public struct AnyCommand<State: Sendable>: Command {
         command = ClosurePair(name: name, execute: execute, undo: undo)
     }
 
+    /// The wrapped command's name.
     public var name: String { command.name }
 
+    /// Executes the wrapped command.
     public mutating func execute(on state: inout State) throws {
         try command.execute(on: &state)
     }
 
+    /// Undoes the wrapped command.
     public mutating func undo(on state: inout State) throws {
         try command.undo(on: &state)
     }
 
+    /// The wrapped commands as one, if they have the same type and can be one.
     public func coalesced(with next: AnyCommand) -> AnyCommand? {
         func coalesced<Known: Command<State>>(_ command: Known) -> AnyCommand? {
             (next.command as? Known).flatMap { command.coalesced(with: $0) }.map { AnyCommand($0) }

@@ -4,6 +4,7 @@
 ///
 /// The history is as before, and so is the state, unless ``rollbackCause`` is set.
 public struct CommandError: Error, CustomStringConvertible {
+    /// What was being done.
     public enum Action: String, Sendable {
         case execute, undo, redo
     }

@@ -166,3 +166,8 @@ extension Subject {
         }
     }
 }
+
+extension Subject where Event == Void {
+    /// Sends an event without content to all observers.
+    public func send() { send(()) }
+}

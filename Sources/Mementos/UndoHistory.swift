@@ -11,8 +11,11 @@ internal import Threading
 /// - Any thread may use a history. Commands run one at a time; observers are called afterwards, on the same thread, and
 ///   may use the history. A command itself must change neither the history nor the observable.
 public final class UndoHistory<SomeCommand: Command>: Sendable {
+    /// The state that the commands change.
     public typealias State = SomeCommand.State
+    /// The position in this history.
     public typealias Position = UndoPosition<SomeCommand>
+    /// A step of this history.
     public typealias Step = UndoStep<SomeCommand>
 
     /// The state that the commands change.

@@ -7,6 +7,7 @@ public struct UndoMemento<SomeCommand: Command>: Sendable {
     /// The steps that could be undone and redone.
     public let position: UndoPosition<SomeCommand>
 
+    /// A state and the steps that lead to it and on from it.
     public init(state: SomeCommand.State, position: UndoPosition<SomeCommand>) {
         self.state = state
         self.position = position
@@ -21,6 +22,7 @@ public struct UndoOriginator<SomeCommand: Command>: Originator, Sendable {
     /// The history whose state is captured and restored.
     public let history: UndoHistory<SomeCommand>
 
+    /// The originator of a history.
     public init(_ history: UndoHistory<SomeCommand>) {
         self.history = history
     }

@@ -9,7 +9,9 @@ public struct UndoStatus: Sendable, Hashable {
     /// How often the history has changed since it was created.
     public internal(set) var changeCount = 0
 
+    /// Whether there is a step to undo.
     public var canUndo: Bool { undoName != nil }
+    /// Whether there is a step to redo.
     public var canRedo: Bool { redoName != nil }
 }
 

@@ -11,6 +11,7 @@ public final class RestoreInterruption: Sendable {
 
     private let state = Locked(State())
 
+    /// An interruption that has not been requested yet.
     public init() {}
 
     /// Asks the restore to end after the current file is written or removed.

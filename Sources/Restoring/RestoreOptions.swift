@@ -26,6 +26,7 @@ public struct RestoreOptions: Sendable {
     /// Ends the restore early.
     public var interruption: RestoreInterruption?
 
+    /// Options; by default, a restore of the whole root in place.
     public init(
         path: RelativePath = .root, target: FilePath? = nil, targetIsFile: Bool = false, root: FilePath? = nil,
         isDryRun: Bool = false, leavesRepositories: Bool = false, interruption: RestoreInterruption? = nil
@@ -42,9 +43,12 @@ public struct RestoreOptions: Sendable {
 
 /// A path, and the snapshot that has its wanted state.
 public struct WantedPath: Sendable, Hashable {
+    /// The path to restore.
     public let path: RelativePath
+    /// The snapshot to restore it from.
     public let snapshot: ListedSnapshot
 
+    /// The path as it is in `snapshot`.
     public init(_ path: RelativePath, in snapshot: ListedSnapshot) {
         self.path = path
         self.snapshot = snapshot
@@ -53,6 +57,7 @@ public struct WantedPath: Sendable, Hashable {
 
 /// One action of a restore.
 public struct RestoreAction: Sendable, Hashable {
+    /// What is done to an entry.
     public enum Kind: String, Sendable {
         /// An object is created at a free path.
         case create
@@ -64,6 +69,7 @@ public struct RestoreAction: Sendable, Hashable {
         case delete
     }
 
+    /// What is done.
     public let kind: Kind
     /// The path below the destination.
     public let path: RelativePath
@@ -75,9 +81,13 @@ public struct RestoreAction: Sendable, Hashable {
 
 /// What a restore did, or would do.
 public struct RestoreResult: Sendable {
+    /// Entries that did not exist before.
     public package(set) var created = 0
+    /// Entries whose content was replaced.
     public package(set) var replaced = 0
+    /// Entries of which only times, permissions or owners changed.
     public package(set) var metadata = 0
+    /// Entries that were removed.
     public package(set) var deleted = 0
     /// Paths not touched because they changed while the restore ran.
     public package(set) var skipped = 0

@@ -74,6 +74,7 @@ public struct ArchiverError: Error, Sendable {
         case system
     }
 
+    /// The kind of failure.
     public let code: Code
     /// What happened, in one line without a full stop, naming the object concerned.
     public let message: String

@@ -37,6 +37,7 @@ public final class OperationProgress: Sendable {
     private let nextReading = Atomic<UInt64>(0)
     private static let nanosecondsBetweenReadings: UInt64 = 100_000_000
 
+    /// Counters at zero.
     public init() {}
 
     /// The present counters.

@@ -12,7 +12,9 @@ public struct RelatedRoot: Sendable, Hashable {
         case otherMachine
     }
 
+    /// The other root.
     public let root: ArchivedRoot
+    /// How the two are related.
     public let relation: Relation
 
     package init(_ root: ArchivedRoot, _ relation: Relation) {

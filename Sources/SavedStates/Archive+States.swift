@@ -87,6 +87,17 @@ extension Archive {
         return try StateStore(title: title, archive: self).begin(with: first) ?? first
     }
 
+    /// The state last saved under `title`; at the first start, saves and returns `state`.
+    ///
+    /// If several programs start for the first time at once, one saves its state, and the others load that.
+    ///
+    /// - Throws: `StateError`: `undecodable` if the saved state is not a `State`, any `StateError` of `state`…
+    public func load<State: Codable & Sendable>(
+        _ type: State.Type, _ title: String, startingFrom state: @autoclosure () throws -> State
+    ) throws(StateError) -> State {
+        try load(title, startingFrom: state())
+    }
+
     /// The state last saved under `title`; at the first start, saves and returns the one in the JSON file at `url`.
     public func load<State: Codable & Sendable>(
         _ type: State.Type, _ title: String, startingFrom url: URL
@@ -181,7 +192,7 @@ extension Archive {
             do { return try StateContent(bytes, version: state.version) } catch {
                 throw ArchiverError(
                     .damaged, "the state \(state.id.short) of '\(state.title)' cannot be read: \(error)",
-                    remedy: "run 'archiver check --data'; 'archiver list --states' shows other states")
+                    remedy: "check the archive and its data; other states stay usable")
             }
         }
     }

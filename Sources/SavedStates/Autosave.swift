@@ -8,9 +8,9 @@ internal import Threading
 
 /// Saves a state automatically until it is ended or released.
 ///
-/// When the program ends by the end of main, `exit`, SIGTERM or SIGINT, it first waits until the last changes are saved,
-/// at most ten seconds, so that a disk that does not answer cannot keep it alive. A program that handles these signals
-/// itself must call ``flush()`` before it ends. After a crash, `_exit` or `kill -9`, the last saved state remains.
+/// When the program ends by the end of main, `exit`, SIGTERM, SIGINT or SIGHUP (its terminal was closed), it first waits
+/// until the last changes are saved, at most ten seconds, so that a disk that does not answer cannot keep it alive. A
+/// program that handles these signals itself must call ``flush()`` before it ends. After a crash, `_exit` or `kill -9`, the last saved state remains.
 public final class Autosave: Sendable {
     /// Sends every state that was saved, except those equal to the latest.
     public let saved = Subject<Memento>()

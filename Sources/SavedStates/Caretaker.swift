@@ -54,7 +54,7 @@ public struct Caretaker<Kept: Originator> {
         if let captured { return captured }
         let state: Kept.State
         do { state = try await originator.captureState() } catch { throw failure(error) }
-        return try await blocking { (store) throws(StateError) in try store.save(state, label: label) }
+        return try await store.saveInTurn(state, label: label)
     }
 
     // MARK: History
@@ -123,8 +123,7 @@ public struct Caretaker<Kept: Originator> {
         if try await blocking({ (store) throws(StateError) in try store.capture(label: nil) }) != nil { return }
         let state: Kept.State
         do { state = try await originator.captureState() } catch { throw failure(error) }
-        let latest = try await blocking { (store) throws(StateError) in try store.begin(with: state) }
-        guard let latest else { return }
+        guard let latest = try await store.beginInTurn(with: state) else { return }
         do { try await originator.restore(latest) } catch { throw failure(error) }
     }
 

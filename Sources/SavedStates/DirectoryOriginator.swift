@@ -24,11 +24,13 @@ public struct DirectoryOriginator: Originator, Sendable {
         self.archive = archive
     }
 
+    /// Captures the directory, and returns its latest snapshot.
     nonisolated(nonsending) public func captureState() async throws(ArchiverError) -> ListedSnapshot {
         let (path, archive) = (path, archive)
         return try await Blocking.run { () throws(ArchiverError) in try archive.capture(path).latest }
     }
 
+    /// Makes the directory equal to a snapshot, after capturing its present state.
     nonisolated(nonsending) public func restore(_ state: ListedSnapshot) async throws(ArchiverError) {
         let (path, archive) = (path, archive)
         _ = try await Blocking.run { () throws(ArchiverError) in
@@ -49,9 +51,9 @@ struct DirectoryStore: MementoStore {
     }
 
     /// Saves nothing: capturing has already stored the snapshot.
-    func save(_ state: ListedSnapshot, label: String?) -> Memento { Memento(state) }
+    func saveInTurn(_ state: ListedSnapshot, label: String?) -> Memento { Memento(state) }
 
-    func begin(with state: ListedSnapshot) -> ListedSnapshot? { nil }
+    func beginInTurn(with state: ListedSnapshot) -> ListedSnapshot? { nil }
 
     func history() throws(StateError) -> [Memento] {
         try stating { try snapshots().map(Memento.init) }

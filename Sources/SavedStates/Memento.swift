@@ -7,7 +7,7 @@ public import FileIO
 public import Foundation
 
 /// Describes a saved state of an originator; the state itself is loaded with it.
-public struct Memento: Sendable, Hashable {
+public struct Memento: Sendable, Hashable, Identifiable, Codable {
     /// The id of the chunk that holds the state's record.
     public let id: ChunkID
     /// The title of the state; for a directory, its path.
@@ -22,9 +22,7 @@ public struct Memento: Sendable, Hashable {
     public let storedBytes: UInt64
 
     /// When the state was saved, as a `Date`, accurate to a microsecond.
-    public var date: Date {
-        Date(timeIntervalSince1970: Double(time.seconds) + Double(time.nanoseconds) / 1_000_000_000)
-    }
+    public var date: Date { time.date }
 
     /// The id's first 8 hex digits, as lists show them.
     public var short: String { String(id.hex.prefix(8)) }
@@ -45,6 +43,13 @@ public struct Memento: Sendable, Hashable {
         label = snapshot.label
         bytes = snapshot.totals.bytes
         storedBytes = snapshot.storedBytes
+    }
+}
+
+extension Memento: CustomStringConvertible {
+    /// The first digits of the id, the time, the title and the label, for logs.
+    public var description: String {
+        ["\(short)", "\(time)", "'\(title)'", label.map { "(\($0))" }].compactMap(\.self).joined(separator: " ")
     }
 }
 

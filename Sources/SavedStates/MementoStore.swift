@@ -4,7 +4,7 @@ internal import Archives
 
 /// Stores the states of one originator.
 ///
-/// All methods block.
+/// All methods block, except those that are async: these wait for others without a thread.
 protocol MementoStore<State>: Sendable {
     associatedtype State: Sendable
 
@@ -12,12 +12,12 @@ protocol MementoStore<State>: Sendable {
     var title: String { get }
 
     /// Saves `state`, unless the latest is equal and gets no other label.
-    func save(_ state: State, label: String?) throws(StateError) -> Memento
+    func saveInTurn(_ state: State, label: String?) async throws(StateError) -> Memento
 
     /// Saves `state` if it is the first.
     ///
     /// - Returns: the latest state if there is one already; then `state` is not saved.
-    func begin(with state: State) throws(StateError) -> State?
+    func beginInTurn(with state: State) async throws(StateError) -> State?
 
     /// Captures and saves in one step, if the store can read the state itself; nil if only the originator can.
     func capture(label: String?) throws(StateError) -> Memento?

@@ -1,5 +1,6 @@
 // A cache on saved states: costly values are fetched once and stored within a budget.
 
+internal import ArchiveStorage
 public import Archives
 internal import Restoring
 internal import Threading
@@ -7,9 +8,9 @@ internal import Threading
 /// Caches values that are costly to fetch, such as pictures from a server, so that each is fetched once and is then
 /// available without the server.
 ///
-/// The size of all values together stays within the budget; the least recently used are removed first. Each value is a
-/// state under the cache's title, a slash and its key. The list of values is a state under the cache's title. A removed
-/// value is forgotten: its bytes stay in the archive until it is pruned.
+/// The size of all values together stays within the budget; the least recently used are removed first. A removed value
+/// is forgotten: its bytes stay in the archive until it is pruned. The list of values and each value are states whose
+/// titles begin with `cache:` and the cache's title; nothing else can be saved under such a title.
 ///
 /// Several programs may use one cache. Uses are recorded in memory, and saved with the next fetched value.
 public final class StateCache<Value: Codable & Sendable>: Sendable {
@@ -27,6 +28,18 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
         private var count = 0
         /// Fetches in progress.
         var fetches: [String: Task<Value, any Error>] = [:]
+        /// The values that the fetch of a value waits for.
+        var wanted: [String: [String]] = [:]
+
+        /// Whether the fetch of `key` waits for the value of `other`, directly or through others.
+        func waits(_ key: String, for other: String) -> Bool {
+            var (found, seen) = ([key], Set<String>())
+            while let next = found.popLast() {
+                if next == other { return true }
+                if seen.insert(next).inserted { found += wanted[next] ?? [] }
+            }
+            return false
+        }
 
         /// The keys that were used, the latest last.
         var used: [String] { uses.sorted { $0.value < $1.value }.map(\.key) }
@@ -54,18 +67,42 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
     ///
     /// Concurrent requests for one key share one fetch.
     ///
-    /// - Throws: any error of `fetch`; `StateError` if the value cannot be stored.
+    /// - Parameter fetch: gets the value from its source. It may use the cache for other values.
+    /// - Throws: any error of `fetch`; `StateError` if the value cannot be stored, and `fetchesEntangled` if `fetch` asks
+    ///   for a value whose fetch waits for this one.
     public func value(
         for key: String, orFetch fetch: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         if let kept = try await value(for: key) { return kept }
-        let task = progress.withLock { progress in
+        let chain = CacheFetch.present
+        let asking = chain.last { $0.cache == ObjectIdentifier(self) }?.key
+        let task = try progress.withLock { progress throws(StateError) in
+            if let asking {
+                if progress.fetches[key] != nil, progress.waits(key, for: asking) {
+                    throw .fetchesEntangled(cache: title, key: key, fetched: asking)
+                }
+                progress.wanted[asking, default: []].append(key)
+            }
             if let running = progress.fetches[key] { return running }
-            let task = Task { try await self.keep(fetch(), for: key) }
+            let task = Task {
+                try await CacheFetch.$present.withValue(chain + [CacheFetch(cache: ObjectIdentifier(self), key: key)]) {
+                    defer { self.progress.withLock { $0.fetches[key] = nil } }
+                    return try await self.keep(fetch(), for: key)
+                }
+            }
             progress.fetches[key] = task
             return task
         }
-        defer { progress.withLock { $0.fetches[key] = nil } }
+        defer {
+            if let asking {
+                progress.withLock { progress in
+                    if let index = progress.wanted[asking]?.firstIndex(of: key) {
+                        progress.wanted[asking]?.remove(at: index)
+                    }
+                    if progress.wanted[asking]?.isEmpty == true { progress.wanted[asking] = nil }
+                }
+            }
+        }
         return try await task.value
     }
 
@@ -75,7 +112,7 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
         let found = try await Blocking.run { () throws(StateError) -> Value? in
             guard try Self.contents(of: title, in: archive).items[key] != nil else { return nil }
             // A value that cannot be read is fetched again.
-            return try? archive.load(Value.self, Self.title(of: key, in: title))
+            return try? archive.load(Value.self, StateCacheTitle(title).title(of: key))
         }
         if found != nil { progress.withLock { $0.use(key) } }
         return found
@@ -98,27 +135,26 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
     public func keep(_ value: Value, for key: String) async throws(StateError) -> Value {
         let used = progress.withLock { $0.takeUsed() }
         let (archive, title, budget) = (archive, title, budget)
-        return try await Blocking.run { () throws(StateError) in
-            let memento = try archive.save(value, as: Self.title(of: key, in: title))
-            let gone = try Self.change(title, archive) { contents in
-                for used in used { contents.use(used) }
-                contents.enter(key, bytes: memento.bytes)
-                return contents.shrink(to: budget)
-            }
+        let store = StateStore<Value>(title: StateCacheTitle(title).title(of: key), archive: archive, isOfCache: true)
+        let memento = try await store.saveInTurn(value, label: nil)
+        let gone = try await change { contents in
+            for used in used { contents.use(used) }
+            contents.enter(key, bytes: memento.bytes)
+            return contents.shrink(to: budget)
+        }
+        try await Blocking.run { () throws(StateError) in
             try Self.forget(gone, of: title, archive)
             let former = try archive.history(of: memento.title).filter { $0.id != memento.id }
             if !former.isEmpty { try archive.forget(former) }
-            return value
         }
+        return value
     }
 
     /// Removes the cached value for `key`.
     public func remove(_ key: String) async throws(StateError) {
         let (archive, title) = (archive, title)
-        try await Blocking.run { () throws(StateError) in
-            let isThere = try Self.change(title, archive) { $0.items.removeValue(forKey: key) != nil }
-            if isThere { try Self.forget([key], of: title, archive) }
-        }
+        guard try await change({ $0.items.removeValue(forKey: key) != nil }) else { return }
+        try await Blocking.run { () throws(StateError) in try Self.forget([key], of: title, archive) }
     }
 
     // MARK: Contents
@@ -131,28 +167,56 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
     }
 
     private static func contents(of title: String, in archive: Archive) throws(StateError) -> CacheContents {
-        do throws(StateError) { return try archive.load(title) } catch {
+        do throws(StateError) { return try archive.load(StateCacheTitle(title).list) } catch {
             guard case .noSuchState = error else { throw error }
             return CacheContents()
         }
     }
 
-    private static func change<Result>(
-        _ title: String, _ archive: Archive, _ body: (inout CacheContents) -> Result
-    ) throws(StateError) -> Result {
-        try stating {
-            try archive.update(title, startingFrom: CacheContents()) { (contents: inout CacheContents) in
-                body(&contents)
-            }
-        }
+    private func change<Result: Sendable>(
+        _ body: @escaping @Sendable (inout CacheContents) -> Result
+    ) async throws(StateError) -> Result {
+        let store = StateStore<CacheContents>(title: StateCacheTitle(title).list, archive: archive, isOfCache: true)
+        return try await stating { try await store.updateInTurn(from: CacheContents(), label: nil, body) }
     }
-
-    private static func title(of key: String, in title: String) -> String { "\(title)/\(key)" }
 
     /// Forgets the states of removed values.
     private static func forget(_ keys: [String], of title: String, _ archive: Archive) throws(StateError) {
-        for key in keys { try archive.forget(archive.history(of: self.title(of: key, in: title))) }
+        for key in keys { try archive.forget(archive.history(of: StateCacheTitle(title).title(of: key))) }
     }
+}
+
+/// The titles of a cache's states, which no other state has.
+struct StateCacheTitle {
+    /// The beginning of all of them.
+    static let prefix = "cache:"
+
+    /// The title of the list of values.
+    let list: String
+
+    init(_ cache: String) {
+        list = StateCacheTitle.prefix + StateCacheTitle.escaped(cache)
+    }
+
+    /// The title of the value of `key`.
+    func title(of key: String) -> String { "\(list)/\(StateCacheTitle.escaped(key))" }
+
+    /// Escapes slashes, because they separate titles from keys, and what no title may have.
+    private static func escaped(_ text: String) -> String {
+        StateTitle.canonical(text).unicodeScalars.reduce(into: "") { escaped, scalar in
+            let isPlain = scalar != "/" && scalar != "%" && scalar.properties.generalCategory != .control
+            if isPlain { escaped.unicodeScalars.append(scalar) } else { escaped += "%\(scalar.value);" }
+        }
+    }
+}
+
+/// A fetch of a cache's value.
+private struct CacheFetch {
+    let cache: ObjectIdentifier
+    let key: String
+
+    /// The fetches that the present task is part of, the innermost last.
+    @TaskLocal static var present: [CacheFetch] = []
 }
 
 /// The values of a cache, with their sizes and uses.

@@ -10,10 +10,14 @@ public enum StateError: Error, Sendable {
     case noSuchState(title: String)
     /// The selector matches no state of the title, or several.
     case noSuchSelection(title: String, ArchiverError)
-    /// The text cannot be a title: it is empty or has control characters.
+    /// The text cannot be a title: it is empty, has control characters, or begins like the titles of caches.
     case malformedTitle(String)
     /// This thread tried to save under the title while it is updating the title's state.
     case titleInUse(title: String)
+    /// This thread holds the title `held` and asked for `title`, whose holder waits for `held`, or did not end in time.
+    case titlesEntangled(title: String, held: String)
+    /// The fetch of a cache's value asked for a value whose fetch waits for it.
+    case fetchesEntangled(cache: String, key: String, fetched: String)
     /// The state cannot be encoded.
     case unencodable(title: String, cause: any Error)
     /// The saved state or the file does not hold the requested type.
@@ -72,7 +76,15 @@ extension StateError: CustomStringConvertible {
         case .noSuchSelection(let title, let error): "\(error.message), among the states of '\(title)'"
         case .malformedTitle(let title): "'\(title)' cannot be a title"
         case .titleInUse(let title): "the state of '\(title)' is being changed by the same thread"
-        case .unencodable(let title, let cause): "the state of '\(title)' cannot be encoded: \(cause)"
+        case .titlesEntangled(let title, let held):
+            "the state of '\(title)' cannot be changed within an update of '\(held)': the update of '\(title)' waits for "
+                + "'\(held)', or does not end"
+        case .fetchesEntangled(let cache, let key, let fetched):
+            key == fetched
+                ? "the fetch of '\(key)' for the cache '\(cache)' asks for that value itself"
+                : "the fetch of '\(fetched)' for the cache '\(cache)' asks for '\(key)', whose fetch waits for '\(fetched)'"
+        case .unencodable(let title, let cause):
+            "the state of '\(title)' cannot be encoded: \(StateError.words(cause))"
         case .undecodable(let source, let cause): "\(source) cannot be decoded: \(StateError.words(cause))"
         case .newerVersion(let source, let version, let known):
             "\(source) has version \(version), but this program knows versions only up to \(known)"
@@ -89,9 +101,12 @@ extension StateError: CustomStringConvertible {
     public var remedy: String? {
         switch self {
         case .noSuchState: "save one first, or load with a starting state"
-        case .noSuchSelection: "'archiver list --states' shows all states"
-        case .malformedTitle: "a title must not be empty or have control characters"
+        case .noSuchSelection: "the history of the title lists its states"
+        case .malformedTitle:
+            "a title must not be empty, have control characters, or begin with '\(StateCacheTitle.prefix)'"
         case .titleInUse: "change the state that the update passes in; save nothing under its title during the update"
+        case .titlesEntangled: "nest updates in the same order everywhere, or update one title after the other"
+        case .fetchesEntangled: "let the fetch get the value from its source"
         case .unencodable: "check how its type is encoded"
         case .undecodable: "a type that has changed needs a new version and a migration from the old one"
         case .newerVersion: "use a newer version of the program; the state stays as it is"
@@ -102,19 +117,34 @@ extension StateError: CustomStringConvertible {
         }
     }
 
-    /// A decoding error in one line with its place.
+    /// The error of a wait that was cancelled.
+    static func cancelled(title: String) -> StateError {
+        .archive(ArchiverError(.cancelled, "waiting for the state of '\(title)' was cancelled"))
+    }
+
+    /// The most keys and positions that a place in a state is shown with.
+    private static let placeLimit = 16
+
+    /// An encoding or decoding error in one line with its place.
     private static func words(_ error: any Error) -> String {
-        guard let error = error as? DecodingError else { return "\(error)" }
-        let context: DecodingError.Context? =
-            switch error {
-            case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
-                .dataCorrupted(let context):
-                context
-            @unknown default: nil
-            }
-        guard let context else { return "\(error)" }
-        let place = StateSource.place(context.codingPath)
-        return place.isEmpty ? context.debugDescription : "at \(place): \(context.debugDescription)"
+        let (path, description): ([any CodingKey], String)
+        switch error {
+        case EncodingError.invalidValue(_, let context):
+            (path, description) = (context.codingPath, context.debugDescription)
+        case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+            DecodingError.keyNotFound(_, let context), DecodingError.dataCorrupted(let context):
+            (path, description) = (context.codingPath, context.debugDescription)
+        default: return "\(error)"
+        }
+        let place = StateSource.place(Array(path.prefix(placeLimit))) + (path.count > placeLimit ? "…" : "")
+        return place.isEmpty ? description : "at \(place): \(description)"
+    }
+}
+
+/// Runs `body` and converts the archive's errors to `StateError`.
+package func stating<Result>(_ body: () async throws -> Result) async throws(StateError) -> Result {
+    do { return try await body() } catch {
+        throw error as? StateError ?? .archive(ArchiverError(any: error))
     }
 }
 

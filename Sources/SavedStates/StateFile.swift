@@ -31,7 +31,8 @@ public enum StateFile {
 
     /// Saves `state` as a JSON file at `url`.
     ///
-    /// When this returns, the file is complete and durable. If it throws, the file is unchanged.
+    /// When this returns, the file is complete and durable. If it throws, the file is unchanged. A file that is replaced
+    /// keeps its permissions. If `url` names a symbolic link, the file that it leads to is replaced.
     ///
     /// - Throws: `StateError`: `unencodable`, or `file` if it cannot be written.
     public static func save(_ state: some Encodable, to url: URL) throws(StateError) {
@@ -41,12 +42,35 @@ public enum StateFile {
             throw .unencodable(title: path.string, cause: error)
         }
         do {
+            let place = try StateFile.target(of: path)
+            var status = stat()
+            let exists = place.withPlatformString { stat($0, &status) } == 0
             try DurableFile.replace(
-                directory: path.removingLastComponent(), name: path.lastComponent?.string ?? "",
-                contents: bytes, permissions: 0o666)
+                directory: place.removingLastComponent(), name: place.lastComponent?.string ?? "", contents: bytes,
+                permissions: exists ? UInt16(status.st_mode & 0o777) : 0o666, isExact: exists)
         } catch {
             throw .file(ArchiverError(any: error))
         }
+    }
+
+    /// The most symbolic links that are followed, as in the kernel (path_resolution(7)).
+    private static let linkLimit = 40
+
+    /// The place of the file that `path` leads to through symbolic links; the file need not exist.
+    private static func target(of path: FilePath) throws -> FilePath {
+        var place = path
+        for _ in 0..<linkLimit {
+            let parent = place.removingLastComponent()
+            let link = try place.withPlatformString { name throws(FileError) -> FilePath? in
+                var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+                let length = readlink(name, &bytes, bytes.count - 1)
+                // Neither a missing file nor one that is no link has a target; any other error shows in the write.
+                return length > 0 ? FilePath(platformString: bytes) : nil
+            }
+            guard let link else { return place }
+            place = link.isAbsolute ? link : parent.pushing(link)
+        }
+        throw FileError("open", path, .tooManySymbolicLinkLevels)
     }
 
     /// The path of the file on this machine that `url` names.

@@ -10,6 +10,8 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
     let title: String
     let archive: Archive
     var retention = StateRetention.everything
+    /// Whether a cache saves: only it uses titles that begin like this one.
+    var isOfCache = false
 
     func save(_ state: State, label: String? = nil) throws(StateError) -> Memento {
         let bytes = try encoded(state, label)
@@ -18,15 +20,29 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
         }
     }
 
+    func saveInTurn(_ state: State, label: String?) async throws(StateError) -> Memento {
+        let bytes = try await Blocking.run { [self] () throws(StateError) in try encoded(state, label) }
+        return try await stating {
+            try await writer.exclusively { [self] latest in try save(state, bytes, label: label, after: latest) }
+        }
+    }
+
     func begin(with state: State) throws(StateError) -> State? {
         let bytes = try encoded(state, nil)
-        return try stating {
-            try writer.exclusively { latest in
-                if let latest { return try self.state(of: Memento(latest)) }
-                _ = try save(state, bytes, label: nil, after: nil)
-                return nil
-            }
+        return try stating { try writer.exclusively { latest in try begin(with: state, bytes, latest) } }
+    }
+
+    func beginInTurn(with state: State) async throws(StateError) -> State? {
+        let bytes = try await Blocking.run { [self] () throws(StateError) in try encoded(state, nil) }
+        return try await stating {
+            try await writer.exclusively { [self] latest in try begin(with: state, bytes, latest) }
         }
+    }
+
+    private func begin(with state: State, _ bytes: [UInt8], _ latest: ListedState?) throws -> State? {
+        if let latest { return try self.state(of: Memento(latest)) }
+        _ = try save(state, bytes, label: nil, after: nil)
+        return nil
     }
 
     /// Changes the latest state, or `first` if there is none, and saves it.
@@ -36,23 +52,44 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
         from first: State?, label: String?, _ body: (inout State) throws -> Result
     ) throws -> Result {
         try checkTitle()
-        var cause: (any Error)?
-        do throws(StateError) {
-            return try stating {
-                try writer.exclusively { latest in
-                    guard var state = try latest.map({ try self.state(of: Memento($0)) }) ?? first else {
-                        throw StateError.noSuchState(title: title)
-                    }
-                    let result: Result
-                    do { result = try body(&state) } catch {
-                        cause = error
-                        throw error
-                    }
-                    _ = try save(state, encoded(state, label), label: label, after: latest)
-                    return result
-                }
+        do {
+            return try writer.exclusively { latest in try update(latest, from: first, label: label, body) }
+        } catch { throw unwrapped(error) }
+    }
+
+    /// Changes the latest state, or `first` if there is none, and saves it; waits for the title without a thread.
+    ///
+    /// - Throws: any error of `body` unchanged; otherwise `StateError`.
+    func updateInTurn<Result: Sendable>(
+        from first: State?, label: String?, _ body: @escaping @Sendable (inout State) throws -> Result
+    ) async throws -> Result {
+        try checkTitle()
+        do {
+            return try await writer.exclusively { [self] latest in
+                try update(latest, from: first, label: label, body)
             }
-        } catch { throw cause ?? error }
+        } catch { throw unwrapped(error) }
+    }
+
+    /// An error of the body of an update, which reaches the caller as it is.
+    private struct OwnError: Error {
+        let cause: any Error
+    }
+
+    private func update<Result>(
+        _ latest: ListedState?, from first: State?, label: String?, _ body: (inout State) throws -> Result
+    ) throws -> Result {
+        guard var state = try latest.map({ try self.state(of: Memento($0)) }) ?? first else {
+            throw StateError.noSuchState(title: title)
+        }
+        let result: Result
+        do { result = try body(&state) } catch { throw OwnError(cause: error) }
+        _ = try save(state, encoded(state, label), label: label, after: latest)
+        return result
+    }
+
+    private func unwrapped(_ error: any Error) -> any Error {
+        (error as? OwnError)?.cause ?? error as? StateError ?? StateError.archive(ArchiverError(any: error))
     }
 
     private var version: Int { StateCoding.version(of: State.self) }
@@ -122,6 +159,7 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
 
     private func checkTitle() throws(StateError) {
         let isPlain = title.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        guard !title.isEmpty, isPlain else { throw .malformedTitle(title) }
+        let isFree = isOfCache || !StateTitle.canonical(title).hasPrefix(StateCacheTitle.prefix)
+        guard !title.isEmpty, isPlain, isFree else { throw .malformedTitle(title) }
     }
 }

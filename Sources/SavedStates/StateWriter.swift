@@ -2,15 +2,15 @@
 
 package import ArchiveFormat
 package import ArchiveStorage
+internal import Archives
 internal import Capturing
 package import FileIO
 internal import Glibc
 internal import SnapshotTree
 internal import SystemPackage
-internal import Threading
 
 /// Saves the states of one title, one at a time across all processes.
-package struct StateWriter {
+package struct StateWriter: Sendable {
     let store: ArchiveStore
     let title: String
     let type: String
@@ -21,7 +21,7 @@ package struct StateWriter {
     ///   - version: the version of that type.
     package init(store: ArchiveStore, title: String, type: String, version: Int) {
         self.store = store
-        self.title = title
+        self.title = StateTitle.canonical(title)
         self.type = type
         self.version = version
     }
@@ -31,25 +31,78 @@ package struct StateWriter {
     /// With more replaced chunks than this, little of each would fit into zlib's window.
     private static let basesLimit = 4
 
-    /// The titles that threads of this process hold exclusively.
-    private static let held = Locked<Set<Holder>>([])
-
-    private struct Holder: Hashable {
-        let archive: ArchiveID
-        let title: String
-        let thread: pthread_t
-    }
-
     /// Calls `body` with the latest state while no other thread or process can save under the title.
     ///
-    /// - Throws: `titleInUse` if this thread already holds the title, because it would wait for itself.
+    /// - Throws: `titleInUse` if this thread already holds the title, because it would wait for itself;
+    ///   `titlesEntangled` if it holds another one that the title's holder waits for, or may wait for.
     package func exclusively<Result>(_ body: (ListedState?) throws -> Result) throws -> Result {
-        let holder = Holder(archive: store.manifest.id, title: title, thread: pthread_self())
-        guard StateWriter.held.withLock({ $0.insert(holder).inserted }) else {
-            throw StateError.titleInUse(title: title)
+        let held = try TitleTurns.shared.take(place)
+        defer { TitleTurns.shared.end(place) }
+        return try locked(lock(holding: held), body)
+    }
+
+    /// Calls `body` on a thread of ``Blocking``, as above; waits for the title without a thread.
+    ///
+    /// - Throws: also `archive` with the code `cancelled` if the task is cancelled before `body` is called.
+    package func exclusively<Result: Sendable>(
+        _ body: @escaping @Sendable (ListedState?) throws -> Result
+    ) async throws -> Result {
+        try await TitleTurns.shared.take(place)
+        var pause = StateWriter.firstPause
+        while true {
+            if let result = try await attempt(body) { return result }
+            do { try await Task.sleep(for: pause) } catch {
+                TitleTurns.shared.end(place)
+                throw StateError.cancelled(title: title)
+            }
+            pause = min(pause * 2, StateWriter.lastPause)
         }
-        defer { _ = StateWriter.held.withLock { $0.remove(holder) } }
-        let lock = try FileLock.exclusive(lockFile)
+    }
+
+    /// Calls `body` unless another process holds the title.
+    ///
+    /// - Returns: nil if one does; the turn at the title has not ended then.
+    private func attempt<Result: Sendable>(
+        _ body: @escaping @Sendable (ListedState?) throws -> Result
+    ) async throws -> Result? {
+        try await Blocking.run { [self] in
+            TitleTurns.shared.adopt(place)
+            let result: Result?
+            do { result = try tryLocked(body) } catch {
+                TitleTurns.shared.end(place)
+                throw error
+            }
+            if result == nil { TitleTurns.shared.returnToTask(place) } else { TitleTurns.shared.end(place) }
+            return result
+        }
+    }
+
+    /// The pauses between attempts to lock a title that another process holds.
+    private static let (firstPause, lastPause) = (Duration.milliseconds(1), Duration.milliseconds(16))
+
+    private var place: TitleTurns.Place { .init(archive: store.manifest.id, title: title) }
+
+    /// Waits for other processes to release the title.
+    ///
+    /// - Parameter held: another title that this thread holds; the wait is limited then, because another process may
+    ///   wait for that one.
+    private func lock(holding held: String?) throws -> FileLock {
+        guard let held else { return try FileLock.exclusive(lockFile) }
+        let limit = ContinuousClock.now + TitleTurns.patience
+        while true {
+            if let lock = try FileLock.tryExclusive(lockFile) { return lock }
+            if ContinuousClock.now >= limit { throw StateError.titlesEntangled(title: title, held: held) }
+            usleep(UInt32(StateWriter.firstPause / .microseconds(1)))
+        }
+    }
+
+    private func tryLocked<Result>(_ body: (ListedState?) throws -> Result) throws -> Result? {
+        guard let lock = try FileLock.tryExclusive(lockFile) else { return nil }
+        return try locked(lock, body)
+    }
+
+    private func locked<Result>(_ lock: consuming FileLock, _ body: (ListedState?) throws -> Result) throws -> Result {
+        let lock = lock
         defer { withExtendedLifetime(lock) {} }
         // The new state may refer to chunks of the latest one.
         let epoch = try store.beginEpoch()
@@ -83,7 +136,8 @@ package struct StateWriter {
         return try commit(bytes, label: label, after: latest, record)
     }
 
-    private var lockFile: EnclosedPath {
+    /// The lock file of the title.
+    var lockFile: EnclosedPath {
         store.layout.lock("state-\(ChunkID(hashing: Array(title.utf8)).hex.prefix(16)).lock")
     }
 
@@ -178,7 +232,7 @@ extension ArchiveStore {
             case .hole:
                 throw StorageError(
                     .damaged, layout.directory, "the state saved as '\(record.title)' contains a hole",
-                    remedy: "run 'archiver check'; other states stay usable")
+                    remedy: "check the archive; other states stay usable")
             }
         }
         return bytes

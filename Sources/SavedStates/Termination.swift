@@ -6,7 +6,8 @@ internal import Glibc
 internal import Synchronization
 internal import Threading
 
-/// Lets autosaves finish before the program ends: at the end of main, at `exit`, and before SIGTERM or SIGINT ends it.
+/// Lets autosaves finish before the program ends: at the end of main, at `exit`, and before SIGTERM, SIGINT or
+/// SIGHUP ends it.
 ///
 /// A signal that the program handles itself is left to it. A signal handler may do very little (signal-safety(7)): it
 /// writes the signal's number into a pipe, and a thread that reads the pipe saves and then lets the signal take effect.
@@ -17,7 +18,7 @@ enum Termination {
 
     private static let waiting = Locked<[ObjectIdentifier: Weak]>([:])
     private static let pipeEnd = Atomic<CInt>(-1)
-    private static let signals = [SIGTERM, SIGINT]
+    private static let signals = [SIGTERM, SIGINT, SIGHUP]
     /// The process that registered with `atexit`; 0 before that.
     ///
     /// A forked child that only executes another program has none of these threads, and must save nothing.

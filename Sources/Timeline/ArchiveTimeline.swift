@@ -12,7 +12,9 @@ extension ListedSnapshot: TimelineMoment {}
 ///
 /// Safe to use from several threads.
 public final class ArchiveTimeline: TimelineDataSource {
+    /// The archive.
     public let archive: Archive
+    /// The root whose snapshots are the moments.
     public let root: ArchivedRoot
     private let known = Locked(Known())
 
@@ -41,6 +43,7 @@ public final class ArchiveTimeline: TimelineDataSource {
     private static let step = 4096
     private static let shortStep = 256
 
+    /// The snapshots of `root`.
     public convenience init(_ archive: Archive, root: ArchivedRoot) {
         self.init(archive, root: root, countingInterval: .seconds(10))
     }

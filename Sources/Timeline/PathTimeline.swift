@@ -40,8 +40,11 @@ public struct PathMoment: TimelineMoment, Hashable {
 /// Listing earlier versions costs only what is listed. To count versions, or to find later ones, they are read from the
 /// latest one back. Snapshots without the path are left out.
 public struct PathTimeline: TimelineDataSource {
+    /// The archive.
     public let archive: Archive
+    /// The root that contains the path.
     public let root: ArchivedRoot
+    /// The path whose versions are the moments.
     public let path: RelativePath
     /// Whether the latest version is a directory.
     public let isDirectory: Bool

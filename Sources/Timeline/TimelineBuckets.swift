@@ -7,12 +7,14 @@ public import FileIO
 public struct TimelineBucket: Sendable, Hashable {
     /// When it begins.
     public let start: Timestamp
+    /// The number of moments in it.
     public let moments: Int
     /// How many paths were added, modified and removed in it.
     public let changes: ChangeCounts
     /// The bytes that the archive grew by.
     public let storedBytes: UInt64
 
+    /// A bucket that begins at `start`.
     public init(start: Timestamp, moments: Int, changes: ChangeCounts, storedBytes: UInt64) {
         (self.start, self.moments, self.changes, self.storedBytes) = (start, moments, changes, storedBytes)
     }
@@ -22,8 +24,10 @@ public struct TimelineBucket: Sendable, Hashable {
 public struct TimelineBuckets: Sendable, Hashable {
     /// The length of each bucket in milliseconds; the first one begins with the span.
     public let milliseconds: Int64
+    /// The buckets that are not empty, in order.
     public let buckets: [TimelineBucket]
 
+    /// Buckets of `milliseconds` each.
     public init(milliseconds: Int64, buckets: [TimelineBucket]) {
         (self.milliseconds, self.buckets) = (milliseconds, buckets)
     }

@@ -17,13 +17,16 @@ public final class TimelineCursor<Source: TimelineDataSource> {
         case last
     }
 
+    /// The history.
     public let source: Source
     /// The chosen moment; nil before the first step.
     public private(set) var moment: Source.Moment?
+    /// Receives the choices.
     public weak var delegate: (any TimelineDelegate<Source.Moment>)?
 
     private static var daySeconds: Int64 { 86_400 }
 
+    /// A cursor without a chosen moment.
     public init(_ source: Source) { self.source = source }
 
     /// Chooses the last moment at or before `time`.

@@ -11,10 +11,12 @@ public protocol TimelineMoment: Sendable, Identifiable {
 public struct TimelineSpan: Sendable, Hashable {
     /// The times of its first and last moment.
     public let first: Timestamp
+    /// The time of the last moment.
     public let last: Timestamp
     /// How many moments there are.
     public let count: Int
 
+    /// The extent of `count` moments.
     public init(first: Timestamp, last: Timestamp, count: Int) {
         (self.first, self.last, self.count) = (first, last, count)
     }

@@ -51,15 +51,19 @@ package enum ControlClient {
 
     /// Calls `body` with the news from the watcher of `root`, until it returns false or the watcher ends.
     ///
+    /// - Parameter onConnect: called with a function that ends the connection, from any thread; then this returns.
     /// - Throws: `ArchiverError`, with the code `notWatched` if no process listens.
     package static func follow(
-        _ root: FilePath, in layout: ArchiveLayout, after last: String?, _ body: (ControlNews) throws -> Bool
+        _ root: FilePath, in layout: ArchiveLayout, after last: String?,
+        onConnect: (@escaping @Sendable () -> Void) -> Void = { _ in }, _ body: (ControlNews) throws -> Bool
     ) throws {
         guard let socket = try connect(to: RootLock.socket(of: root, in: layout).path, nil, root) else {
             throw ArchiverError(.notWatched, "nobody watches \(root)", remedy: "run 'archiver watch'", path: root)
         }
         var request = ControlRequest(action: .subscribe)
         request.after = last
+        let end = ConnectionEnd(try socket.duplicate())
+        onConnect { end.shutDown() }
         try socket.writeLine(ControlMessage.line(request))
         var rest: [UInt8] = []
         while let line = try socket.readLine(after: &rest) {
@@ -71,6 +75,15 @@ package enum ControlClient {
             guard let failure = response?.failure else { throw silence(root) }
             throw ArchiverError(.system, failure.message, remedy: failure.remedy, path: root)
         }
+    }
+
+    /// A second descriptor of a connection, by which another thread ends it.
+    private final class ConnectionEnd: Sendable {
+        private let socket: LocalSocket
+
+        init(_ socket: consuming LocalSocket) { self.socket = socket }
+
+        func shutDown() { socket.shutDown() }
     }
 
     private static func connect(

@@ -28,6 +28,7 @@ public struct WatchSettings: Sendable, Hashable {
     /// A large file is captured at the latest this long after a change; nil for the default of 5 minutes.
     public var largeFileDelay: Duration?
 
+    /// Settings; nil ones are left as they are.
     public init(
         settle: Duration? = nil, maxDelay: Duration? = nil, auditInterval: Duration? = nil, largeFile: UInt64? = nil,
         largeFileDelay: Duration? = nil

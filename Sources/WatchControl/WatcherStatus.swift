@@ -25,6 +25,7 @@ public struct WatcherStatus: Codable, Sendable {
         public var watched = 0
         /// Polled, with everything below them.
         public var polled = 0
+        /// Directories that cannot be read.
         public var unreadable = 0
         /// Mount points of other file systems, not entered.
         public var mountPoints = 0
@@ -42,7 +43,9 @@ public struct WatcherStatus: Codable, Sendable {
 
     /// A gap that is still open.
     public struct OpenGap: Codable, Sendable, Hashable {
+        /// Why changes may be missed.
         public var cause: GapCause
+        /// Since when.
         public var start: Timestamp
 
         package init(cause: GapCause, start: Timestamp) {
@@ -53,7 +56,9 @@ public struct WatcherStatus: Codable, Sendable {
 
     /// A large file that has changed and is postponed.
     public struct LargeFile: Codable, Sendable, Hashable {
+        /// The file.
         public var path: RelativePath
+        /// Its size in bytes.
         public var bytes: UInt64
         /// When it first changed after its last capture; nil while it is being read.
         public var changed: Timestamp?
@@ -67,6 +72,7 @@ public struct WatcherStatus: Codable, Sendable {
 
     /// The id of the watching process.
     public var process: Int32
+    /// What the watcher is doing.
     public var phase: Phase
     /// How changes are detected: "inotify", "fanotify", "poll", or several of them joined by "+".
     public var backend: String
@@ -82,6 +88,7 @@ public struct WatcherStatus: Codable, Sendable {
     public var lastCapture: Timestamp?
     /// The number of places still to be visited.
     public var backlog: Int
+    /// How the root's directories are watched.
     public var directories: Directories
     /// How many paths could not be captured as they are.
     public var problemCount = 0
@@ -91,6 +98,7 @@ public struct WatcherStatus: Codable, Sendable {
     public var largeFiles: [LargeFile] = []
     /// Gaps that are still open.
     public var openGaps: [OpenGap] = []
+    /// The result of the last audit; nil before the first one.
     public var lastAudit: AuditResult?
     /// Why the last capture failed; nil if it succeeded.
     public var failure: Finding?

@@ -7,20 +7,24 @@ final class Milestones: Sendable {
     private struct State {
         var reached = 0
         var hasEnded = false
-        var waiters: [(number: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiters: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
     }
 
     private let state = Locked(State())
 
     /// Returns when the count has reached `number`, or has ended.
-    func wait(for number: Int) async {
+    ///
+    /// - Returns: whether the count has reached `number`.
+    @discardableResult
+    func wait(for number: Int) async -> Bool {
         await withCheckedContinuation { continuation in
-            let isReached = state.withLock { state in
-                if state.hasEnded || state.reached >= number { return true }
+            let isReached: Bool? = state.withLock { state in
+                if state.reached >= number { return true }
+                if state.hasEnded { return false }
                 state.waiters.append((number, continuation))
-                return false
+                return nil
             }
-            if isReached { continuation.resume() }
+            if let isReached { continuation.resume(returning: isReached) }
         }
     }
 
@@ -37,13 +41,13 @@ final class Milestones: Sendable {
     }
 
     private func resume(_ change: (inout State) -> Void) {
-        let due = state.withLock { state in
+        let (due, reached) = state.withLock { state in
             change(&state)
             let (reached, hasEnded) = (state.reached, state.hasEnded)
             let due = state.waiters.filter { hasEnded || $0.number <= reached }
             state.waiters.removeAll { hasEnded || $0.number <= reached }
-            return due
+            return (due, reached)
         }
-        for waiter in due { waiter.continuation.resume() }
+        for waiter in due { waiter.continuation.resume(returning: waiter.number <= reached) }
     }
 }

@@ -45,6 +45,7 @@ public final class WatchService: Sendable {
         /// Where tests inject faults.
         package var hooks = Hooks()
 
+        /// Options; nil ones are as the roots were watched before.
         public init(
             _ settings: WatchSettings = WatchSettings(), backend: WatchBackend = .auto,
             exclusions: ExclusionRules? = nil,
@@ -126,6 +127,9 @@ public final class WatchService: Sendable {
     let options: Options
     private let paths: [FilePath]
     private let roots = Locked<[WatchedRoot]>([])
+    private let hasBegun = Locked(false)
+    /// Reaches 1 when all roots are open; ends with the service.
+    private let opened = Milestones()
     private let stopTime = Locked<ContinuousClock.Instant?>(nil)
     /// The maintenance of the archive; nil unless the service runs with maintenance.
     let upkeep = Locked<Upkeep?>(nil)
@@ -145,16 +149,35 @@ public final class WatchService: Sendable {
         outbox = EventOutbox(events, limit: max(options.eventLimit, 4 * roots.count))
     }
 
-    /// Watches until `stop` is called.
+    /// Watches until `stop` is called or the task is cancelled, which does the same.
     ///
-    /// - Throws: `ArchiverError` if watching cannot begin: `noSuchDirectory`, `notDirectory`, `permission`, and
-    ///   `locked` if another process watches one of the roots.
+    /// A service runs once. To watch again, make another one.
+    ///
+    /// - Throws: `ArchiverError` if watching cannot begin: `noSuchDirectory`, `notDirectory`, `permission`,
+    ///   `locked` if another process watches one of the roots, and `inUse` if the service has been run before.
     public func run() async throws(ArchiverError) {
+        let isFirst = hasBegun.withLock { hasBegun in
+            defer { hasBegun = true }
+            return !hasBegun
+        }
+        guard isFirst else {
+            throw ArchiverError(
+                .inUse, "this watch service has been run before", remedy: "make a new service to watch again")
+        }
+        defer { opened.end() }
         do { try outbox.start() } catch { throw ArchiverError(error) }
-        let result: Result<Void, ArchiverError>
-        do throws(ArchiverError) { result = .success(try await watchRoots()) } catch { result = .failure(error) }
-        await outbox.finish(within: WatchService.lastDelivery)
-        try result.get()
+        // A task of its own, because the last capture and the delivery of its event must not be cancelled.
+        let work = Task { () -> Result<Void, ArchiverError> in
+            let result: Result<Void, ArchiverError>
+            do throws(ArchiverError) { result = .success(try await watchRoots()) } catch { result = .failure(error) }
+            await outbox.finish(within: WatchService.lastDelivery)
+            return result
+        }
+        try await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            stop()
+        }.get()
     }
 
     private func watchRoots() async throws(ArchiverError) {
@@ -173,6 +196,7 @@ public final class WatchService: Sendable {
                 let upkeep = options.maintenance.map { Upkeep(self, $0) }
                 self.upkeep.withLock { $0 = upkeep }
                 for root in opened { group.addTask { try await self.run(root) } }
+                self.opened.reach(1)
                 upkeep?.begin()
                 defer {
                     upkeep?.cancel()
@@ -198,11 +222,25 @@ public final class WatchService: Sendable {
 
     /// Returns when everything that changed in the watched roots before the call is captured and durable.
     ///
-    /// It also waits for roots that are being read for the first time, and for observers. It returns early if the
-    /// service ends.
-    public func settle() async {
-        await withTaskGroup { group in
-            for root in roots.withLock({ $0 }) { group.addTask { await root.settle() } }
+    /// It also waits until the service runs, for roots that are being read for the first time, and for observers.
+    ///
+    /// - Throws: `ArchiverError` with the code `notWatched` if the service ends before that or has ended.
+    public func settle() async throws(ArchiverError) {
+        var (asked, isSettled) = ([WatchedRoot](), false)
+        if await opened.wait(for: 1) {
+            repeat {
+                asked = roots.withLock { $0 }
+                isSettled = await withTaskGroup { group in
+                    for root in asked { group.addTask { await root.settle() } }
+                    return await group.reduce(!asked.isEmpty) { $0 && $1 }
+                }
+                // A root that was moved is watched on as another object.
+            } while !isSettled && !roots.withLock { $0.elementsEqual(asked) { $0 === $1 } }
+        }
+        if !isSettled {
+            throw ArchiverError(
+                .notWatched, "the watch service has ended, so the latest changes may not be captured",
+                remedy: "capture the roots, or make a new service")
         }
         await outbox.delivered()
     }

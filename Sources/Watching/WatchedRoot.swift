@@ -204,12 +204,15 @@ final class WatchedRoot: Sendable {
     /// Returns when everything that changed before the call is captured and durable, or when watching has ended.
     ///
     /// - Parameter withLargeFiles: whether to capture postponed large files now.
-    func settle(withLargeFiles: Bool = true) async {
+    /// - Returns: whether everything is captured; if not, watching has ended.
+    @discardableResult
+    func settle(withLargeFiles: Bool = true) async -> Bool {
         // Without watches, no changes are known.
         await armed.wait(for: 1)
-        guard let flush = await watch.flush() else { return }
-        await captured.wait(for: flush)
+        guard let flush = await watch.flush() else { return false }
+        guard await captured.wait(for: flush) else { return false }
         if withLargeFiles { await readings.captureWaiting(of: self) }
+        return true
     }
 
     // MARK: Capturing

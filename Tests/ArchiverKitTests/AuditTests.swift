@@ -20,7 +20,7 @@ import Threading
         try sandbox.root.write("other", "x")
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         try sandbox.base.write("outside", "after")
-        await watcher.service.settle()
+        try await watcher.service.settle()
         #expect(try sandbox.archive.snapshots().count == 1, "no event reported it")
 
         let result = try #require(try await watcher.service.audit()[sandbox.root.directory])
@@ -43,7 +43,7 @@ import Threading
         let file = try Descriptor.open(sandbox.root.directory.appending("file"), O_RDWR)
         let map = try #require(mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0))
         map.storeBytes(of: 7, as: UInt8.self)
-        await watcher.service.settle()
+        try await watcher.service.settle()
         #expect(try sandbox.archive.snapshots().count == 1, "no event reports a write to a map that is still open")
         #expect(try await watcher.service.audit()[sandbox.root.directory]?.found == 1)
         let latest = try sandbox.archive.snapshot(.latest)

@@ -269,26 +269,26 @@ import Testing
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
         try sandbox.root.write("build/deep/out", "x")
         try sandbox.root.write("a.o", "x")
-        await watcher.service.settle()
+        try await watcher.service.settle()
         #expect(try sandbox.archive.snapshots().count == 1, "only excluded paths changed")
 
         try sandbox.root.write(".archiverignore", "*.o\n")
-        await watcher.service.settle()
+        try await watcher.service.settle()
         let second = try sandbox.archive.snapshot(.latest)
         #expect(try sandbox.files(in: second) == [".archiverignore", "build/deep/out"])
         try sandbox.root.write("build/deep/out", "changed")
-        await watcher.service.settle()
+        try await watcher.service.settle()
         let third = try sandbox.archive.snapshot(.latest)
         let content = try sandbox.archive.entry(at: .at("build/deep/out"), in: third)?.content
         #expect(content == .inline(Array("changed".utf8)))
 
         try sandbox.root.write("build/.archiverignore", "deep\n")
-        await watcher.service.settle()
+        try await watcher.service.settle()
         let expected = [".archiverignore", "build/.archiverignore"]
         #expect(try sandbox.files(in: sandbox.archive.snapshot(.latest)) == expected)
         try sandbox.root.rename("build", to: "other")
         try sandbox.root.remove("other/.archiverignore")
-        await watcher.service.settle()
+        try await watcher.service.settle()
         #expect(try sandbox.files(in: sandbox.archive.snapshot(.latest)) == [".archiverignore", "other/deep/out"])
         try await watcher.stop()
     }

@@ -49,6 +49,32 @@ import Testing
         #expect(try await followed.value == Array(all.drop { $0 != first.id }.dropFirst()))
     }
 
+    @Test("new snapshots are iterated until watching ends, and each end of an iteration frees its connection")
+    func iterating() async throws {
+        let sandbox = try Sandbox()
+        let (archive, root) = (sandbox.archive, sandbox.root.directory)
+        await #expect(throws: ArchiverError.self) { _ = try await archive.newSnapshots(of: root) }
+        let watcher = try await Watcher(archive, roots: [root])
+        let all = try await archive.newSnapshots(of: root)
+        // More than the watcher serves at a time.
+        for number in 0..<40 {
+            let snapshots = try await archive.newSnapshots(of: root)
+            try sandbox.root.write("changing", "\(number)")
+            let expected = try await watcher.nextSnapshot()
+            for try await snapshot in snapshots {
+                #expect(snapshot.id == expected.id)
+                break
+            }
+        }
+        let cancelled = Task { for try await _ in try await archive.newSnapshots(of: root) {} }
+        cancelled.cancel()
+        _ = await cancelled.result
+        try await watcher.stop()
+        var count = 0
+        for try await _ in all { count += 1 }
+        #expect(count == 40)
+    }
+
     @Test("a subscriber that does not read delays no capture")
     func slow() async throws {
         let sandbox = try Sandbox()

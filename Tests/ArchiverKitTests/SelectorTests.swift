@@ -45,6 +45,26 @@ import Testing
         }
     }
 
+    @Test("order and time without a root are ambiguous in an archive of several roots, with the candidates listed")
+    func severalRoots() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "1")
+        let first = try sandbox.capture(label: "labelled")
+        let other = try Sandbox()
+        try other.root.write("file", "2")
+        let second = try #require(try sandbox.archive.capture(other.root.directory).snapshot)
+        for text in ["latest", "latest~1", "oldest", "@now", "@1d"] {
+            let error = ArchiverError.expect(.ambiguousSelector) {
+                _ = try sandbox.archive.snapshot(SnapshotSelector(text))
+            }
+            #expect(error?.message.contains("\(sandbox.root.directory)") == true, "\(text)")
+            #expect(error?.candidates.count == 2)
+        }
+        #expect(try sandbox.archive.snapshot("labelled").id == first.id)
+        #expect(try sandbox.archive.snapshot(SnapshotSelector(second.id.hex)).id == second.id)
+        #expect(try sandbox.archive.snapshot(.latest, of: first.root).id == first.id)
+    }
+
     @Test("the error of an ambiguous prefix lists the candidates") func ambiguousPrefix() throws {
         let sandbox = try Sandbox()
         var byDigit: [Character: [ListedSnapshot]] = [:]

@@ -52,7 +52,7 @@ import Testing
         try sandbox.base.makeDirectory("not/yet")
         try sandbox.base.write("not/yet/file", "x")
         try await watcher.next { if case .watching = $0 { true } else { false } }
-        await watcher.service.settle()
+        try await watcher.service.settle()
         #expect(try sandbox.archive.entry(at: .at("file"), in: sandbox.archive.snapshot(.latest)) != nil)
         try await watcher.stop()
     }

@@ -52,7 +52,7 @@ import Threading
         #expect(try sandbox.archive.entry(at: .at("file"), in: latest)?.content == .inline(Array("10".utf8)))
         let count = try sandbox.archive.snapshots().count
         observer.goOn()
-        await service.settle()
+        try await service.settle()
         service.stop()
         try await run.value
         withExtendedLifetime(subscription) {}

@@ -231,11 +231,11 @@ import Testing
             _ = try await watcher.nextSnapshot()
             _ = try await onThread { try archive.undo(root) }
             #expect(try text(sandbox) == "1")
-            await watcher.service.settle()
+            try await watcher.service.settle()
             #expect(try archive.snapshots().last?.cause == .restore)
             _ = try await onThread { try archive.redo(root) }
             #expect(try text(sandbox) == "work \(round)")
-            await watcher.service.settle()
+            try await watcher.service.settle()
         }
         try await watcher.stop()
         #expect(!watcher.names.contains("error"))

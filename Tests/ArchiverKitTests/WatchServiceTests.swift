@@ -5,6 +5,7 @@ import ArchiveStorage
 import ArchiverKit
 import FileIO
 import Glibc
+import Mementos
 import Roots
 import SystemPackage
 import TestSupport
@@ -39,6 +40,61 @@ import Testing
         try sandbox.restored(snapshot).expect(equals: listing, "the snapshot")
         try await expectCaptured(watcher, sandbox)
         #expect(watcher.names == ["starting", "watching", "snapshot", "stopped"])
+    }
+
+    @Test("settling right after the start waits until every root is captured") func settlingAtTheStart() async throws {
+        let sandbox = try Sandbox()
+        let roots = ["a", "b", "c"].map { sandbox.base.directory.appending($0) }
+        for root in roots {
+            try sandbox.base.makeDirectory(FilePath(root.lastComponent?.string ?? ""))
+            try Files(root).write("file", "1")
+        }
+        let service = WatchService(sandbox.archive, roots: roots)
+        let run = Task { try await service.run() }
+        try await service.settle()
+        #expect(try sandbox.archive.snapshots().count == 3)
+        service.stop()
+        try await run.value
+    }
+
+    @Test("settling throws if the service has ended or could not begin") func settlingAtTheEnd() async throws {
+        let sandbox = try Sandbox()
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        try await watcher.stop()
+        await #expect(throws: ArchiverError.self) { try await watcher.service.settle() }
+        let service = WatchService(sandbox.archive, roots: [sandbox.base.directory.appending("missing")])
+        let run = Task { try await service.run() }
+        await #expect(throws: ArchiverError.self) { try await service.settle() }
+        await #expect(throws: ArchiverError.self) { try await run.value }
+    }
+
+    @Test("a service that has run does not run again") func runningTwice() async throws {
+        let sandbox = try Sandbox()
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+        await #expect(throws: ArchiverError.self) { try await watcher.service.run() }
+        try sandbox.root.write("file", "1")
+        try await watcher.nextSnapshot()
+        try await watcher.stop()
+        await #expect(throws: ArchiverError.self) { try await watcher.service.run() }
+    }
+
+    @Test("cancelling the task of a service stops it: the last change is captured, and all events are sent")
+    func cancelling() async throws {
+        let sandbox = try Sandbox()
+        let service = WatchService(sandbox.archive, roots: [sandbox.root.directory])
+        var events = service.events.events().makeAsyncIterator()
+        let run = Task { try await service.run() }
+        while let event = await events.next(isolation: #isolation) { if case .watching = event { break } }
+        try sandbox.root.write("last", "1")
+        run.cancel()
+        try await run.value
+        var last: [String] = []
+        while let event = await events.next(isolation: #isolation) {
+            if case .snapshot = event { last.append("snapshot") }
+            if case .stopped = event { break }
+        }
+        #expect(last == ["snapshot"])
+        #expect(try sandbox.archive.entry(at: .at("last"), in: sandbox.archive.snapshot(.latest)) != nil)
     }
 
     @Test("stopping captures the last change") func stop() async throws {

@@ -134,7 +134,7 @@ import Threading
         #expect(status.isWell && status.roots.first?.watcher?.largeFiles.map(\.path) == [large])
         #expect(try Self.more(in: archive.snapshot(.latest), archive) == 1)
 
-        await watcher.service.settle()
+        try await watcher.service.settle()
         #expect(try Self.more(in: archive.snapshot(.latest), archive) == 2)
         #expect(try Self.postponed(in: archive.snapshot(.latest), archive) == [])
         try sandbox.root.write("large", Self.noise(3))
@@ -196,10 +196,10 @@ import Threading
         #expect(try Self.more(in: sandbox.capture(), archive) == 2)
         try sandbox.root.write("large", Self.noise(3))
         gate.open()
-        await watcher.service.settle()
+        try await watcher.service.settle()
         #expect(try Self.more(in: archive.snapshot(.latest), archive) == 3)
         try sandbox.root.remove("large")
-        await watcher.service.settle()
+        try await watcher.service.settle()
         #expect(try archive.entry(at: .at("large"), in: archive.snapshot(.latest)) == nil)
         try await watcher.stop()
         #expect(!watcher.names.contains("error"), "\(watcher.seen)")
@@ -297,7 +297,7 @@ import Threading
         try sandbox.root.write("small", "x")
         try await watcher.nextSnapshot { try sandbox.archive.entry(at: .at("small"), in: $0) != nil }
         if moment != .waiting { gate.open() }
-        await watcher.service.settle()
+        try await watcher.service.settle()
         try Self.expect(sandbox, fate, "after the barrier")
         try await watcher.stop()
         try Self.expect(sandbox, fate, "at the end")
@@ -333,7 +333,7 @@ import Threading
         let names = try ["dir/large", "dir/new"].map { try sandbox.archive.entry(at: .at($0), in: both)?.linkGroup }
         #expect(names[0] != nil && names[0] == names[1], "\(names)")
         if moment != .waiting { gate.open() }
-        await watcher.service.settle()
+        try await watcher.service.settle()
         try Self.expect(sandbox, .linked, "after the barrier")
         try await watcher.stop()
         #expect(!watcher.names.contains("error"), "\(watcher.seen)")
@@ -417,7 +417,7 @@ import Threading
         }
         for _ in 0..<25 {
             let log = try (0..<10).map { _ in try edits.edit() }
-            await watcher.service.settle()
+            try await watcher.service.settle()
             _ = try await watcher.service.audit()
             try Self.expectLatest(sandbox, "after the barrier, after \(log)")
         }

@@ -110,14 +110,14 @@ import Testing
         }
         #expect(try outside.names() == ["file"])
         #expect(try outside.contents(of: "file") == "secret")
-        #expect(try read(try #require(RelativePath("real/file")), in: directory, by: resolution) == "own")
+        #expect(try read(RelativePath("real/file"), in: directory, by: resolution) == "own")
     }
 
     @Test("with O_NOFOLLOW a symbolic link at the end is opened itself", arguments: resolutions)
     func lastLink(resolution: Descriptor.Resolution) throws {
         let directory = try OpenDirectory()
         try directory.root.createSymbolicLink(CName("link"), target: CName("nowhere"), path: "link")
-        let path = try #require(RelativePath("link"))
+        let path = RelativePath("link")
         let link = try directory.root.open(beneath: path, CInt(CLINUX_O_PATH) | O_NOFOLLOW, by: resolution)
         let status = try FileStatus.read(link)
         #expect(status.kind == .symbolicLink)
@@ -140,11 +140,11 @@ import Testing
     func errors() throws {
         let directory = try OpenDirectory()
         try directory.write("", to: "file")
-        let missing = try #require(RelativePath("a/b"))
+        let missing = RelativePath("a/b")
         #expect(throws: FileError("open", "a/b", .noSuchFileOrDirectory)) {
             _ = try directory.root.open(beneath: missing, O_RDONLY)
         }
-        let behindFile = try #require(RelativePath("file/b"))
+        let behindFile = RelativePath("file/b")
         #expect(throws: FileError("open", "file/b", .notDirectory)) {
             _ = try directory.root.openForReading(beneath: behindFile)
         }

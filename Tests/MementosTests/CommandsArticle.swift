@@ -53,7 +53,7 @@ struct DeleteAlbum: Command, Codable {
             let print = { @Sendable in printed.add($0) }
             // begin
             let item = history.undoName.observe([.initial, .new]) { change in
-                let name = change.new ?? nil
+                let name = change.value
                 print(name.map { "Undo \($0)" } ?? "Nothing to undo")
             }
             // end

@@ -44,6 +44,16 @@ private struct Opaque: Sendable {
         .init(options: [.initial, .old, .new], reported: "initial -→1 1→2 2→3"),
     ]
 
+    @Test("a change has the value after it, whatever the observer asked for")
+    func value() {
+        let number = Observable(1)
+        let log = Log<Int>()
+        let kept = number.observe([.initial, .old]) { log.add($0.value) }
+        number.update { $0 = 2 }
+        #expect(log.items == [1, 2])
+        withExtendedLifetime(kept) {}
+    }
+
     @Test("events contain what the options ask for", arguments: cases) fileprivate func options(_ test: OptionsCase) {
         let (log, weakLog, partLog, weakPartLog) = (
             Log<ReportedChange>(), Log<ReportedChange>(), Log<ReportedChange>(), Log<ReportedChange>()

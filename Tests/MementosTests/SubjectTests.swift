@@ -214,4 +214,13 @@ import Testing
         #expect(delivered.load(ordering: .relaxed) == 16_000)
         withExtendedLifetime(subscription) {}
     }
+
+    @Test("an event without content is sent without an argument") func withoutContent() {
+        let subject = Subject<Void>()
+        let log = Log<Int>()
+        let subscription = subject.subscribe { log.add(1) }
+        subject.send()
+        #expect(log.items == [1])
+        withExtendedLifetime(subscription) {}
+    }
 }

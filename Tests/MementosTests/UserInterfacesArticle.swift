@@ -17,7 +17,7 @@ final class SongLabel {
 
     init(_ playback: Observable<Playback>) {
         playback.observing(\.song).observe(self, on: MainActor.shared, [.initial, .new]) { label, change in
-            label.text = change.new ?? ""
+            label.text = change.value
         }
     }
 }
@@ -54,7 +54,7 @@ struct UserInterfacesArticle {
         // begin
         playback.observing(\.seconds)
             .observe(on: MainActor.shared, coalescing: true) { change in
-                slider.position = change.new ?? 0
+                slider.position = change.value
             }
             .store(in: &slider.subscriptions)
         // end

@@ -69,7 +69,11 @@ final class CBORSlot {
     }
 
     fileprivate static func tooDeep(_ value: Any, at path: [any CodingKey]) -> EncodingError {
-        .invalidValue(value, .init(codingPath: path, debugDescription: "nested too deeply"))
+        .invalidValue(
+            value,
+            .init(
+                codingPath: path,
+                debugDescription: "nested too deeply: at most \(CBOR.depthLimit) arrays and maps may be nested"))
     }
 
     fileprivate func set(_ item: CBORValue) { state = .item(item) }

@@ -34,7 +34,7 @@ extension Catalogue {
 
     /// The number of states that match `filter`.
     package func count(_ filter: StateFilter) throws(StorageError) -> Int {
-        let (sql, arguments) = filter.count(in: "state", "title", filter.owner.map { Data($0.utf8) })
+        let (sql, arguments) = filter.count(in: "state", "title", Catalogue.owner(filter))
         return try read { db in try Int.fetchOne(db, sql: sql, arguments: arguments) ?? 0 }
     }
 
@@ -47,7 +47,11 @@ extension Catalogue {
     }
 
     private static func query(_ filter: StateFilter) -> (sql: String, arguments: StatementArguments) {
-        filter.query(StateReader.columns, from: "state", "title", filter.owner.map { Data($0.utf8) })
+        filter.query(StateReader.columns, from: "state", "title", owner(filter))
+    }
+
+    private static func owner(_ filter: StateFilter) -> Data? {
+        filter.owner.map { Data(StateTitle.canonical($0).utf8) }
     }
 
     /// The ids of all states, those of each title in their order.

@@ -2,6 +2,7 @@
 
 public import ArchiveFormat
 public import FileIO
+internal import Foundation
 
 /// A saved state as the catalogue lists it.
 public struct ListedState: Sendable, Hashable {
@@ -56,4 +57,9 @@ public struct StateTitle: Sendable, Hashable {
     public let latest: Timestamp
     /// Bytes that the archive grew by for all of them.
     public let storedBytes: UInt64
+
+    /// The form in which a title is stored: texts that look the same are one title, however they are composed.
+    package static func canonical(_ title: String) -> String {
+        title.utf8.allSatisfy { $0 < 0x80 } ? title : title.precomposedStringWithCanonicalMapping
+    }
 }

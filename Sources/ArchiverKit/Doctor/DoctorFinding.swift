@@ -2,6 +2,7 @@
 
 /// The result of examining one thing.
 public struct DoctorFinding: Sendable, Hashable {
+    /// How a finding is judged.
     public enum Verdict: String, Sendable, Hashable {
         /// As it should be.
         case good
@@ -13,7 +14,9 @@ public struct DoctorFinding: Sendable, Hashable {
 
     /// The thing examined, in a word: "kernel", "watches", "disk".
     public let topic: String
+    /// How it is judged.
     public let verdict: Verdict
+    /// What was found, in one line.
     public let message: String
     /// What to do about it.
     public let remedy: String?

@@ -7,6 +7,7 @@ public import SystemPackage
 
 /// The status of one root.
 public struct RootStatus: Sendable {
+    /// The root.
     public let root: ArchivedRoot
     /// Whether a process watches it.
     public let isWatched: Bool
@@ -17,7 +18,9 @@ public struct RootStatus: Sendable {
     /// When it was retired ('archiver roots forget'), so that it need not be watched; nil if it was not, or has been
     /// captured since.
     public let retired: Timestamp?
+    /// Its latest snapshot; nil if it has none.
     public let latest: ListedSnapshot?
+    /// The number of its listed snapshots.
     public let snapshotCount: Int
     /// Bytes that its snapshots added to the archive in the last day.
     public let storedInLastDay: UInt64
@@ -31,6 +34,7 @@ public struct RootStatus: Sendable {
 
 /// The status of an archive and its roots.
 public struct ArchiveStatus: Sendable {
+    /// The archive's absolute path.
     public let directory: FilePath
     /// Bytes of all segments.
     public let storedBytes: UInt64
@@ -42,6 +46,7 @@ public struct ArchiveStatus: Sendable {
     public internal(set) var states = StateTotals()
     /// Damaged or unreadable parts of the archive; also among the findings.
     public internal(set) var damage: [ArchiveFinding] = []
+    /// The status of each root, ordered by path.
     public let roots: [RootStatus]
     /// The system's limits on watching.
     public let limits: WatchLimits

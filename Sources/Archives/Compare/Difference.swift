@@ -12,6 +12,7 @@ public struct Difference: Sendable {
         case removed
     }
 
+    /// The path of the entry that differs.
     public let path: RelativePath
     /// The left state's path if it was renamed; nil if it was not.
     public let formerPath: RelativePath?
@@ -36,6 +37,7 @@ public struct Difference: Sendable {
         self.right = right
     }
 
+    /// How the entry differs.
     public var kind: Kind {
         left == nil ? .added : right == nil ? .removed : .modified
     }

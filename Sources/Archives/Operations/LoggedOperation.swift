@@ -11,7 +11,9 @@ public struct LoggedOperation: Sendable, Hashable, Identifiable {
         case redo
     }
 
+    /// The operation's id.
     public let id: OperationID
+    /// What the archive has recorded about it.
     public let record: OperationRecord
     /// Whether it ran to its end; if not, it was interrupted.
     public internal(set) var hasEnded = false

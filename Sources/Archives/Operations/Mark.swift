@@ -10,8 +10,11 @@ internal import WatchControl
 
 /// A state of a root that was marked before a turn of changes.
 public struct Mark: Sendable, Hashable, Identifiable {
+    /// The id of the record.
     public let id: OperationID
+    /// The name that was given to the mark.
     public let name: String
+    /// When the mark was made.
     public let time: Timestamp
     /// The snapshot of the marked state.
     public let snapshot: SnapshotID

@@ -12,6 +12,7 @@ public struct ReversalOptions: Sendable {
     /// Interrupts the work early.
     public var interruption: RestoreInterruption?
 
+    /// Options for `steps` undos or redos.
     public init(steps: Int = 1, isDryRun: Bool = false, interruption: RestoreInterruption? = nil) {
         self.steps = steps
         self.isDryRun = isDryRun

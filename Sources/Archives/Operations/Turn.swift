@@ -8,6 +8,7 @@ public import Roots
 
 /// The changes from one mark of a root to the next, or to the latest snapshot.
 public struct Turn: Sendable {
+    /// The mark with which the turn begins.
     public let mark: Mark
     /// The state before it; nil if the archive no longer holds it.
     public let before: ListedSnapshot?

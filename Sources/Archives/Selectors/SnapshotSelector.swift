@@ -42,6 +42,9 @@ public struct SnapshotSelector: Sendable, Hashable {
     /// The selector of the snapshot or state with this id.
     package init(id: ChunkID) { self.init(meaning: .name(id.hex), text: id.hex) }
 
+    /// The selector of the newest snapshot or state made at or before `time`.
+    public init(time: Timestamp) { self.init(meaning: .time(time), text: "@\(time.rfc3339)") }
+
     /// Parses a selector.
     ///
     /// - Throws: `ArchiverError` with the code `malformedSelector` if `text` is not a selector.

@@ -9,12 +9,15 @@ public import Roots
 public struct WorkSession: Sendable, Hashable {
     /// Its first and last snapshot.
     public private(set) var first: ListedSnapshot
+    /// The last snapshot of the session.
     public private(set) var last: ListedSnapshot
     /// The state before the session; nil if it is unknown.
     public fileprivate(set) var before: ListedSnapshot?
     private var sums: SnapshotSums
 
+    /// The number of its snapshots.
     public var snapshots: Int { sums.snapshots }
+    /// The changes of all its snapshots together.
     public var changes: ChangeCounts { sums.changes }
     /// The bytes that the archive grew by.
     public var storedBytes: UInt64 { sums.storedBytes }

@@ -28,6 +28,7 @@ public struct PurgeResult: Sendable {
     public internal(set) var segmentsAfter: [String] = []
     /// Bytes of the segments before and afterwards.
     public internal(set) var bytesBefore: UInt64 = 0
+    /// The archive's size after the purge, in bytes.
     public internal(set) var bytesAfter: UInt64 = 0
     /// The verification of every byte of the archive afterwards; nil in a dry run.
     public internal(set) var verification: Verification?
@@ -38,7 +39,9 @@ public struct PurgeResult: Sendable {
 
     /// The result of verifying every byte of an archive.
     public struct Verification: Sendable, Hashable {
+        /// Blocks that were unpacked to verify the result.
         public internal(set) var blocks = 0
+        /// Chunks in them.
         public internal(set) var chunks = 0
         /// What is still there or could not be read, each as a sentence.
         public internal(set) var findings: [String] = []

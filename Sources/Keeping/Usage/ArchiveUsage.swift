@@ -34,6 +34,7 @@ public struct ArchiveUsage: Sendable {
 
     /// The bytes of one owner.
     public struct Item: Sendable, Hashable {
+        /// Whose bytes are counted.
         public let owner: Owner
         /// Bytes in segments that no other owner needs.
         public let ownBytes: UInt64
@@ -66,6 +67,7 @@ public struct ArchiveUsage: Sendable {
 public struct DailyUsage: Sendable, Hashable {
     /// The start of the day, in UTC.
     public let day: Timestamp
+    /// The number of snapshots made on that day.
     public let snapshots: Int
     /// The bytes that they added when they were made.
     public let storedBytes: UInt64

@@ -108,7 +108,7 @@ final class ServiceWatcher: ScenarioWatcher {
         try await run.value
     }
 
-    func settle() async throws { await service?.settle() }
+    func settle() async throws { try await service?.settle() }
 
     func audit() async throws { _ = try await service?.audit() }
 

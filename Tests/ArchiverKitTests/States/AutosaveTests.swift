@@ -24,7 +24,7 @@ struct AutosaveTests {
         for score in 1...500 { game.update { $0.score = score } }
         var last = 0
         for await memento in saved {
-            last = try archive.load(Game.self, "game", at: SnapshotSelector(memento.id.hex)).score
+            last = try await archive.load(Game.self, "game", at: SnapshotSelector(memento.id.hex)).score
             if last == 500 { break }
         }
         #expect(last == 500)
@@ -32,7 +32,7 @@ struct AutosaveTests {
         try autosave.end()
         game.update { $0.score = 501 }
         try autosave.flush()
-        #expect(try archive.load(Game.self, "game").score == 501)
+        #expect(try await archive.load(Game.self, "game").score == 501)
     }
 
     @Test("a value that changes all the time is saved after the maximum delay", .timeLimit(.minutes(60)))
@@ -46,7 +46,7 @@ struct AutosaveTests {
         }
         for await _ in saved { break }
         isDone.store(true, ordering: .relaxed)
-        #expect(try archive.load(Game.self, "game").score > 0)
+        #expect(try await archive.load(Game.self, "game").score > 0)
     }
 
     @Test("the result of a closure is saved at the interval, and equal states once", .timeLimit(.minutes(60)))
@@ -60,7 +60,7 @@ struct AutosaveTests {
         }
         for await count in asked where count >= 10 { break }
         try autosave.end()
-        #expect(try archive.load(Int.self, "number") == 3)
+        #expect(try await archive.load(Int.self, "number") == 3)
         #expect(try archive.history(of: "number").count == 3)
     }
 
@@ -124,7 +124,7 @@ struct AutosaveTests {
         // After the repair, only the retry can save this change.
         Fragile.mends.store(true, ordering: .relaxed)
         for await _ in saved { break }
-        #expect(try archive.load(Fragile.self, "value").number == 1)
+        #expect(try await archive.load(Fragile.self, "value").number == 1)
     }
 
     /// Cannot be encoded until `mends` is set.
@@ -170,7 +170,7 @@ struct AutosaveTests {
             #expect(memento.title == "names")
             break
         }
-        #expect(try archive.load(UndoMemento<Rename>.self, "names").state == "b")
+        #expect(try await archive.load(UndoMemento<Rename>.self, "names").state == "b")
     }
 
     @Test("an autosave without changes does not overwrite states that others saved")

@@ -143,7 +143,7 @@ struct FirstStartTests {
     @Test("no change that several programs make to one state is lost", .timeLimit(.minutes(60)))
     func counting() async throws {
         _ = try await examples(Array(repeating: ["counter", "--times", "100"], count: 4))
-        #expect(try sandbox.reopened().load(Int.self, "counter") == 400)
+        #expect(try await sandbox.reopened().load(Int.self, "counter") == 400)
         #expect(try archive.check(data: true).findings == [])
     }
 }

@@ -57,6 +57,16 @@ struct KeepingStatesArticle {
         #expect(try archive.load(Game.self, "Best Game Ever").score == 9003)
     }
 
+    @Test("a state is updated from async code")
+    func asyncUpdate() async throws {
+        struct Game: Codable, Sendable { var score = 0 }
+        try await archive.save(Game(), as: "Best Game Ever")
+        // begin
+        try await archive.update("Best Game Ever") { (game: inout Game) in game.score += 1 }
+        // end
+        #expect(try await archive.load(Game.self, "Best Game Ever").score == 1)
+    }
+
     // begin
     final class Player: Originator {
         struct State: Codable, Sendable {

@@ -36,8 +36,8 @@ struct SignalTests {
     }
 
     @Test(
-        "SIGTERM and SIGINT end a program only after its state is saved", .timeLimit(.minutes(60)),
-        arguments: [SIGTERM, SIGINT])
+        "SIGTERM, SIGINT and SIGHUP end a program only after its state is saved", .timeLimit(.minutes(60)),
+        arguments: [SIGTERM, SIGINT, SIGHUP])
     func termination(signal: CInt) async throws {
         let program = try quiz("--answer", "capitals", "--times", "5", "--quiet", "3600")
         try await program.line { $0 == "playing" }
@@ -77,7 +77,7 @@ struct SignalTests {
             _ = try await program.end()
             let archive = try sandbox.reopened()
             for memento in try archive.history(of: "quiz") {
-                _ = try archive.load(Scores.self, "quiz", at: SnapshotSelector(memento.id.hex))
+                _ = try await archive.load(Scores.self, "quiz", at: SnapshotSelector(memento.id.hex))
             }
             #expect(try archive.check(data: true).findings == [])
         }

@@ -74,7 +74,10 @@ struct StateCacheTests {
         #expect(try await cache.keys() == ["c", "a", "d"])
         #expect(try await cache.bytes() <= 3500)
         #expect(try await cache.value(for: "b") == nil)
-        #expect(try archive.titles().map(\.title).sorted() == ["covers", "covers/a", "covers/c", "covers/d"])
+        #expect(
+            try archive.titles().map(\.title).sorted() == [
+                "cache:covers", "cache:covers/a", "cache:covers/c", "cache:covers/d",
+            ])
     }
 
     @Test("a value larger than the budget is returned, and removes no other value")
@@ -112,12 +115,65 @@ struct StateCacheTests {
         try await cache.keep(Data([1]), for: "a")
         try await cache.keep(Data([2]), for: "a")
         #expect(try await cache.value(for: "a") == Data([2]))
-        #expect(try archive.history(of: "covers/a").count == 1)
+        #expect(try archive.history(of: "cache:covers/a").count == 1)
         try await cache.remove("a")
         try await cache.remove("a")
         #expect(try await cache.value(for: "a") == nil)
         #expect(try await cache.keys().isEmpty)
-        #expect(try archive.history(of: "covers/a").isEmpty)
+        #expect(try archive.history(of: "cache:covers/a").isEmpty)
+    }
+
+    @Test("two caches never return each other's values, whatever their titles and keys contain")
+    func apart() async throws {
+        let pairs = [
+            ("covers", "small/blue"), ("covers/small", "blue"), ("covers%2Fsmall", "blue"), ("covers", "small%2Fblue"),
+            ("covers", ""), ("covers", "a\nb"), ("covers", "cache:covers"),
+        ]
+        for (number, pair) in pairs.enumerated() {
+            try await StateCache<Int>(pair.0, in: archive, budget: 1 << 20).keep(number, for: pair.1)
+        }
+        for (number, pair) in pairs.enumerated() {
+            #expect(try await StateCache<Int>(pair.0, in: archive, budget: 1 << 20).value(for: pair.1) == number)
+        }
+    }
+
+    @Test("a state saved under a cache's title does not disturb the cache, and nobody else can save a cache's states")
+    func reserved() async throws {
+        try await archive.save("not a list of values", as: "covers")
+        try await cache().keep(Data([1]), for: "a")
+        #expect(try await cache().value(for: "a") == Data([1]))
+        #expect(try await archive.load(String.self, "covers") == "not a list of values")
+        for title in try archive.titles().map(\.title) where title != "covers" {
+            await #expect(throws: StateError.self) { try await archive.save(1, as: title) }
+            await #expect(throws: StateError.self) { try await archive.update(title, startingFrom: 1) { $0 += 1 } }
+        }
+        #expect(try await cache().value(for: "a") == Data([1]))
+    }
+
+    @Test("a fetch that asks for its own value, or for one whose fetch waits for it, fails instead of waiting for ever")
+    func circles() async throws {
+        let cache = cache()
+        await #expect {
+            try await cache.value(for: "a") { try await cache.value(for: "a") { Data() } }
+        } throws: { error in
+            guard case .fetchesEntangled(cache: "covers", key: "a", fetched: "a")? = error as? StateError else {
+                return false
+            }
+            return true
+        }
+        await #expect {
+            try await cache.value(for: "a") {
+                try await cache.value(for: "b") { try await cache.value(for: "a") { Data() } }
+            }
+        } throws: { error in
+            guard case .fetchesEntangled(cache: "covers", key: "a", fetched: "b")? = error as? StateError else {
+                return false
+            }
+            return true
+        }
+        let both = try await cache.value(for: "a") { try await cache.value(for: "b") { Data([1]) } + Data([2]) }
+        #expect(both == Data([1, 2]))
+        #expect(try await cache.value(for: "b") == Data([1]))
     }
 
     @Test("several programs fill one cache, and no value is lost")

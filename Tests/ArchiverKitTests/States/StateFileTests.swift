@@ -47,6 +47,29 @@ struct StateFileTests {
         #expect(try StateFile.load(Game.self, from: local) == Game(score: 4))
     }
 
+    @Test("saving keeps a file's permissions, and replaces the file that a link names instead of the link")
+    func replacing() throws {
+        let directory = sandbox.base.directory
+        let (file, link) = (directory.appending("secret.json"), directory.appending("link.json"))
+        try StateFile.save(Game(score: 1), to: URL(filePath: file.string))
+        #expect(chmod(file.string, 0o600) == 0 && symlink("secret.json", link.string) == 0)
+        for (number, path) in [file, link].enumerated() {
+            try StateFile.save(Game(score: 5 + number), to: URL(filePath: path.string))
+            var status = stat()
+            #expect(lstat(file.string, &status) == 0 && status.st_mode == S_IFREG | 0o600)
+            #expect(lstat(link.string, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+            #expect(try StateFile.load(Game.self, from: URL(filePath: file.string)).score == 5 + number)
+        }
+        let (dangling, new) = (directory.appending("dangling.json"), directory.appending("new.json"))
+        #expect(symlink("new.json", dangling.string) == 0)
+        try StateFile.save(Game(score: 7), to: URL(filePath: dangling.string))
+        #expect(try StateFile.load(Game.self, from: URL(filePath: new.string)).score == 7)
+        #expect(symlink("circle.json", directory.appending("circle.json").string) == 0)
+        #expect(throws: StateError.self) {
+            try StateFile.save(Game(), to: URL(filePath: directory.appending("circle.json").string))
+        }
+    }
+
     @Test("a directory and a missing file throw an error")
     func missing() throws {
         for path in ["", "nowhere/game.json"] {

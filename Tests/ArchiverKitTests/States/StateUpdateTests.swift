@@ -1,6 +1,8 @@
 // Updates: loading, changing and saving in one step.
 
+import ArchiveStorage
 import ArchiverKit
+import Dispatch
 import FileIO
 import Mementos
 import TestTraits
@@ -109,6 +111,69 @@ struct StateUpdateTests {
         #expect(try archive.load(Game.self, "other").score == 1)
         try archive.save(Game(score: 3), as: "game")
         #expect(try archive.load(Game.self, "game").score == 3)
+    }
+
+    @Test("of two threads whose nested updates wait for each other, one is refused at once with both titles named")
+    func oppositeOrder() throws {
+        let archives = [archive, try sandbox.reopened()]
+        let gate = Locked(0)
+        let refused = Locked<[String]>([])
+        let bothHold = DispatchSemaphore(value: 0)
+        concurrently(2) { thread in
+            let (outer, inner) = thread == 0 ? ("a", "b") : ("b", "a")
+            do {
+                try archives[thread].update(outer, startingFrom: 0) { outer in
+                    // Each holds its title before either asks for the other's.
+                    if gate.withLock({
+                        $0 += 1; return $0 == 2
+                    }) {
+                        bothHold.signal()
+                        bothHold.signal()
+                    }
+                    bothHold.wait()
+                    outer += 1
+                    try archives[thread].update(inner, startingFrom: 0) { $0 += 1 }
+                }
+            } catch { refused.withLock { $0.append("\(error)") } }
+        }
+        let messages = refused.withLock { $0 }
+        #expect(messages.count == 1)
+        #expect(messages.allSatisfy { $0.contains("'a'") && $0.contains("'b'") }, "\(messages)")
+        // The refused one has saved nothing, and the other one has saved both.
+        #expect(try archive.load(Int.self, "a") == 1)
+        #expect(try archive.load(Int.self, "b") == 1)
+    }
+
+    @Test("a title composed of other Unicode characters that look the same is the same title")
+    func equivalentTitles() throws {
+        let (composed, decomposed) = ("Caf\u{e9}", "Cafe\u{301}")
+        try archive.save(1, as: decomposed)
+        #expect(try archive.load(Int.self, composed) == 1)
+        try archive.update(composed) { (number: inout Int) in number += 1 }
+        #expect(try archive.load(Int.self, decomposed) == 2)
+        #expect(try archive.history(of: decomposed).count == 2)
+        #expect(try archive.titles().map { Array($0.title.unicodeScalars) } == [Array(composed.unicodeScalars)])
+    }
+
+    private final class Link: Codable, Sendable {
+        let next: Link?
+        init(_ next: Link?) { self.next = next }
+    }
+
+    @Test("a value nested too deeply is refused with the limit named, and nothing is saved")
+    func deep() throws {
+        var link = Link(nil)
+        for _ in 0..<100 { link = Link(link) }
+        try archive.save(link, as: "links")
+        for _ in 0..<100 { link = Link(link) }
+        let deep = link
+        #expect {
+            try archive.save(deep, as: "links")
+        } throws: { error in
+            guard case .unencodable(title: "links", _)? = error as? StateError else { return false }
+            return "\(error)".contains("128")
+        }
+        #expect(try archive.history(of: "links").count == 1)
     }
 
     @Test("no change that several threads make to one state is lost")
