@@ -47,7 +47,7 @@ struct StatusCommand: ParsableCommand {
             let lines = StatusText.lines(
                 status, console.style, snapshots: try archive.snapshotCount(), isBrief: isBrief,
                 isQuiet: console.isQuiet)
-            for line in lines { try console.output.line(console.wrapped(line)) }
+            for line in lines { try console.output.line(line) }
             if root == nil { try remarkElsewhere(archive, console) }
         }
         if !status.damage.isEmpty { throw ExitStatus.damaged }
