@@ -13,12 +13,14 @@ final class ServerContext: Sendable {
     let archive: Archive
     let options: TimelineServerOptions
     let access: Access
+    let usage: UsageKeeper
     private let timelines = Locked<[String: ArchiveTimeline]>([:])
     /// The identity of the archive's directory.
     private let identity: FileIdentity?
 
     init(_ archive: Archive, _ options: TimelineServerOptions, _ access: Access) {
         (self.archive, self.options, self.access) = (archive, options, access)
+        usage = UsageKeeper(archive)
         identity = FileIdentity(at: archive.directory)
     }
 

@@ -20,7 +20,8 @@ struct SessionKey: Sendable {
     ///
     /// If that fails, the key is one of this process: pages then end with it.
     init(in file: FilePath) {
-        key = (SessionKey.read(file) ?? SessionKey.make(file)).map { SymmetricKey(data: $0) }
+        key =
+            (SessionKey.read(file) ?? SessionKey.make(file)).map { SymmetricKey(data: $0) }
             ?? SymmetricKey(size: .bits256)
     }
 
@@ -41,9 +42,8 @@ struct SessionKey: Sendable {
     /// Reads a key; nil unless it is a file of this user that nobody else can read or write.
     private static func read(_ file: FilePath) -> [UInt8]? {
         guard let opened = try? Descriptor.open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
-        var status = stat()
-        guard fstat(opened.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-            status.st_mode & 0o077 == 0, let bytes = try? opened.readToEnd(limit: byteCount, path: file)
+        guard let status = try? FileStatus.read(opened, path: .root), status.kind == .file, status.owner == geteuid(),
+            status.permissions & 0o077 == 0, let bytes = try? opened.readToEnd(limit: byteCount, path: file)
         else { return nil }
         return bytes.count == byteCount ? bytes : nil
     }
@@ -51,10 +51,10 @@ struct SessionKey: Sendable {
     private static func make(_ file: FilePath) -> [UInt8]? {
         let directory = file.removingLastComponent()
         mkdir(directory.string, 0o700)
-        var status = stat()
         // In another user's directory, that user could replace the file.
-        guard lstat(directory.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
-            status.st_uid == geteuid(), status.st_mode & 0o022 == 0
+        guard let opened = try? Descriptor.open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+            let status = try? FileStatus.read(opened, path: .root), status.owner == geteuid(),
+            status.permissions & 0o022 == 0
         else { return nil }
         let bytes = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
         guard let name = file.lastComponent?.string,

@@ -55,7 +55,8 @@ package struct TimelineServer: Sendable {
     /// - Parameter onReady: called once the page can be opened, with a function that returns its URL: each one contains
     ///   another token, which opens one session.
     /// - Throws: the system's error if it cannot be served.
-    package func run(onReady: @escaping @Sendable (_ newAddress: @escaping @Sendable () -> String) async -> Void) async throws
+    package func run(onReady: @escaping @Sendable (_ newAddress: @escaping @Sendable () -> String) async -> Void)
+        async throws
     {
         let context = ServerContext(archive, options, access)
         let router = Router(context: BasicRequestContext.self)

@@ -5,8 +5,12 @@ import json
 import os
 import shlex
 import signal
+import socket
 import stat
+import subprocess
 import tarfile
+import time
+import unittest
 
 from api_client import Client
 from archive_scene import SVG, contents
@@ -166,6 +170,62 @@ class ReadOnlyTests(PageCase):
             status, answer = client.try_post(name, body)
             self.assertEqual((status, answer["error"]["code"]), (403, "readOnly"), name)
         self.assert_tree(before)
+
+
+class ConnectionTests(SceneCase):
+    def test_few_open_files_and_slow_strangers_do_not_keep_out_the_page(self):
+        """With 256 files, beside 400 silent connections, the page is answered; headers and bodies byte by byte end."""
+        self.scene.end(self.server)
+        limited = self.scene.start_limited("browse", self.scene.root, "--no-open", files=256)
+        client = Client(limited.stdout.readline().strip())
+        address = tuple(client.host.split(":"))
+        silent = [socket.create_connection(address, 10) for _ in range(400)]
+        self.addCleanup(lambda: [each.close() for each in silent])
+        for _ in range(20):
+            client.get("roots")
+            self.assertEqual(client.content(self.scene.before_cut, "chapter.md")[2].decode(), self.scene.uncut)
+        head = f"POST /api/1/undo HTTP/1.1\r\nHost: {client.host}\r\nOrigin: http://{client.host}\r\n" \
+            f"Content-Type: application/json\r\nX-Archiver-Session: {client.details['session']}\r\nContent-Length: 1000\r\n\r\n"
+        slow = [socket.create_connection(address, 10) for _ in range(2)]
+        slow[1].sendall(head.encode())
+        began, ended = time.monotonic(), {}
+        while len(ended) < 2 and time.monotonic() - began < 20:
+            for index, each in enumerate(slow):
+                if index in ended:
+                    continue
+                try:
+                    each.sendall((head if index == 0 else " " * 1000)[int(time.monotonic() - began)].encode())
+                    each.settimeout(0.2)
+                    if each.recv(1000) == b"":
+                        ended[index] = time.monotonic() - began
+                except TimeoutError:
+                    pass
+                except OSError:
+                    ended[index] = time.monotonic() - began
+        self.assertEqual(set(ended), {0, 1})
+        client.get("roots")
+
+
+class UnwritableTests(PageCase):
+    def test_a_page_on_an_archive_that_cannot_be_written_says_so(self):
+        """It says so before any plan, and restores nothing."""
+        self.scene.end(self.server)
+        archive = self.scene.environment["ARCHIVER_ARCHIVE"]
+        if os.geteuid() == 0:
+            script = 'mount --make-rprivate / && mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
+            server = self.scene.start_as(["unshare", "-m", "sh", "-c", script, archive], "browse", self.scene.root, "--no-open")
+        else:
+            subprocess.run(["chmod", "-R", "a-w", archive], check=True)
+            self.addCleanup(lambda: subprocess.run(["chmod", "-R", "u+w", archive], check=True))
+            server = self.scene.start("browse", self.scene.root, "--no-open")
+        url = server.stdout.readline().strip()
+        if not url:
+            raise unittest.SkipTest("the archive cannot be made read-only here")
+        self.open_page(url)
+        self.browser.wait_for_text("#read-only", "cannot be written to")
+        self.assertEqual(self.browser.text("#restore"), "")
+        self.browser.press("r")
+        self.browser.wait_for_text("#message", "read-only")
 
 
 class SocketTests(SceneCase):

@@ -7,7 +7,7 @@ import unittest
 from page_case import PageCase, Settings
 from webdriver import ESCAPE, LEFT, wait_for
 
-SIZES = [(1280, 800), (390, 844)]
+SIZES = [(1280, 800), (640, 400), (390, 844), (320, 256)]
 VIEWS = [("d", "difference"), ("b", "blame"), ("h", "history"), ("p", "preview")]
 DIALOGS = [("r", "#plan #apply"), ("?", "#help-dialog"), ("/storm", "#results button.result")]
 BUTTONS = [("usage-button", "#usage .summary"), ("states-button", "#states-dialog .notice"), ("status", "#status-dialog p")]

@@ -93,6 +93,16 @@ class Scene:
         self.processes.append(process)
         return process
 
+    def start_as(self, prefix, *arguments):
+        """Starts the program by another one."""
+        process = subprocess.Popen([*prefix, self.binary, *arguments], env=self.environment, stdout=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        return process
+
+    def start_limited(self, *arguments, files):
+        """Starts the program with a hard limit of open files."""
+        return self.start_as(["prlimit", f"--nofile={files}:{files}"], *arguments)
+
     def end(self, process, signal_number=signal.SIGTERM):
         process.send_signal(signal_number)
         return process.wait(timeout=20)

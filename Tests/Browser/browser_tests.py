@@ -1,8 +1,8 @@
 """Tests of `archiver browse` in a browser.
 
-usage: browser_tests.py ARCHIVER [--axe PATH/axe.min.js] [--pictures DIR] [--only WORDS]
+usage: browser_tests.py ARCHIVER [--axe PATH/axe.min.js] [--pictures DIR] [--firefox GECKODRIVER] [--only WORDS]
 
-They need chromium and chromedriver. The exit status is 1 if a test fails.
+They need chromium and chromedriver, or Firefox and geckodriver. The exit status is 1 if a test fails.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import access_tests
 import appearance_tests
 import page_tests
 import restore_tests
+import task_tests
 from archive_scene import Scene
 from page_case import Settings
 
@@ -27,9 +28,11 @@ def main():
     parser.add_argument("archiver")
     parser.add_argument("--axe")
     parser.add_argument("--pictures")
+    parser.add_argument("--firefox")
     parser.add_argument("--only", action="append", default=[])
     options = parser.parse_args()
     Settings.binary, Settings.axe, Settings.pictures = options.archiver, options.axe, options.pictures
+    Settings.geckodriver = options.firefox
     # However the run ends, its processes must end, too. unittest treats other exceptions as a failed test.
     for each in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, interrupt)
@@ -39,7 +42,7 @@ def main():
     past = page_tests.LongPastTests.long_past = page_tests.LongPast()
     try:
         past.start()
-        modules = (access_tests, restore_tests, page_tests, appearance_tests)
+        modules = (access_tests, restore_tests, task_tests, page_tests, appearance_tests)
         suite = unittest.TestSuite(loader.loadTestsFromModule(module) for module in modules)
         result = unittest.TextTestRunner(verbosity=2).run(suite)
     finally:

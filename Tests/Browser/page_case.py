@@ -5,12 +5,12 @@ import tempfile
 import unittest
 
 from archive_scene import Scene, contents
-from webdriver import DOWN, UP, Browser, wait_for
+from webdriver import DOWN, UP, Browser, Firefox, wait_for
 
 
 class Settings:
     """Settings from the command line."""
-    binary = axe = pictures = None
+    binary = axe = pictures = geckodriver = None
 
 
 class SceneCase(unittest.TestCase):
@@ -36,7 +36,7 @@ class PageCase(SceneCase):
         if PageCase._browser is None:
             directory = tempfile.TemporaryDirectory(prefix="archiver-chromium-", ignore_cleanup_errors=True)
             atexit.register(directory.cleanup)
-            PageCase._browser = Browser(directory.name)
+            PageCase._browser = Firefox(directory.name, Settings.geckodriver) if Settings.geckodriver else Browser(directory.name)
             atexit.register(PageCase._browser.close)
         cls.browser = PageCase._browser
 

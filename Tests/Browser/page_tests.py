@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sqlite3
+import subprocess
 import threading
 import time
 
@@ -93,6 +94,73 @@ class LiveTests(PageCase):
         self.wait_for_moment(lambda found: found == short)
         self.browser.wait_for_text("#title", "chapter.md")
         wait_for("the diff", lambda: self.browser.texts("#difference ins.line"))
+
+
+class SessionTests(PageCase):
+    def test_a_second_tab_and_a_bookmark_open_while_a_tab_has_a_session(self):
+        """A new tab without a token borrows the session of another tab of the same server."""
+        self.select("chapter.md")
+        first = self.browser.window()
+        address = wait_for("the position", lambda: "chapter.md" in (url := self.browser.run("return location.href")) and url)
+        self.browser.open_tab(address)
+        self.wait_for_moment(lambda short: short)
+        self.browser.wait_for_text("#title", "chapter.md")
+        self.browser.close_tab(first)
+
+    def test_a_new_address_revives_a_dead_tab(self):
+        """A token pasted into a tab whose session is over opens it again, and leaves the address."""
+        self.browser.run("sessionStorage.setItem('archiver-session', '{\"session\": \"session-x.y\"}'); location.reload()")
+        wait_for("the end", lambda: "session" in self.browser.text("#main .notice"))
+        self.scene.end(self.server)
+        self.server, url = self.scene.browse("--port", self.address.rsplit(":", 1)[1].strip("/"))
+        self.browser.run("location.hash = arguments[0]", url.split("#")[1])
+        self.wait_for_moment(lambda short: short)
+        self.assertNotIn("token", self.browser.run("return location.href"))
+
+    def test_a_restarted_server_goes_on_with_its_pages(self):
+        """At a fixed port the key of sessions is kept in the runtime directory, which only its owner can read."""
+        runtime = os.path.join(self.scene.directory, "run")
+        os.mkdir(runtime, 0o700)
+        self.scene.environment["XDG_RUNTIME_DIR"] = runtime
+        port = self.address.rsplit(":", 1)[1].strip("/")
+        self.scene.end(self.server)
+        server, url = self.scene.browse("--port", port)
+        self.open_page(url)
+        self.scene.end(server, signal.SIGKILL)
+        wait_for("offline", lambda: self.browser.attribute("#status", "data-state") == "offline")
+        self.scene.browse("--port", port)
+        wait_for("online", lambda: self.browser.attribute("#status", "data-state") != "offline", 20)
+        self.step(HOME)
+        keys = os.listdir(os.path.join(runtime, "archiver"))
+        self.assertEqual([os.stat(os.path.join(runtime, "archiver", key)).st_mode & 0o777 for key in keys], [0o600])
+
+
+class OthersTests(PageCase):
+    def test_what_others_do_appears(self):
+        """A label, a forgotten snapshot, a watcher's start and end, and a moved directory appear without reloading."""
+        self.scene.run("label", self.scene.latest, "from outside")
+        self.browser.wait_for_text("#b-label", "from outside", 4)
+        watcher = self.scene.watch()
+        self.browser.wait_for_text("#status-text", "watched to", 4)
+        first = self.browser.text("#status-text")
+        wait_for("the time moves on", lambda: self.browser.text("#status-text") not in (first, ""), 12)
+        self.scene.end(watcher)
+        wait_for("no watcher", lambda: "watched to" not in self.browser.text("#status-text"), 4)
+        shown = self.step(LEFT)
+        self.scene.run("forget", shown)
+        self.browser.wait_for_text("#message", "was forgotten", 4)
+        moved = self.scene.root + " moved"
+        os.rename(self.scene.root, moved)
+        self.scene.run("roots", "move", self.scene.root, moved)
+        self.browser.wait_for_text("#message", "novel moved", 6)
+        os.rename(moved, self.scene.root)
+
+    def test_a_purge_names_the_page_and_its_process(self):
+        """purge needs the archive for itself: its error says who uses it."""
+        done = subprocess.run([self.scene.binary, "purge", "chapter.md", "--yes"], cwd=self.scene.root, env=self.scene.environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(str(self.server.pid), done.stdout.decode())
 
 
 class HostileTests(PageCase):

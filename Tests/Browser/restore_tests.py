@@ -22,7 +22,7 @@ class RestoreTests(PageCase):
         browser.press("d")
         wait_for("the cut in the diff", lambda: any(STORM in text for text in browser.texts("#difference del.line.removed")))
         self.assertIn("archiver diff", browser.text("#command"))
-        self.step("[", self.scene.before_cut)
+        # Of two compared moments, the older one is meant.
         browser.press("r")
         self.assertIn("1 written, 0 removed", self.wait_for_plan())
         self.assert_tree(before)
@@ -105,6 +105,87 @@ class RestoreTests(PageCase):
         self.assertIn(b"to the printer", self.scene.run("list", "--root", self.scene.root))
 
 
+    def test_a_comparison_restores_either_side(self):
+        """The buttons name both versions by their times, the older one first."""
+        self.select("chapter.md")
+        self.browser.press("d")
+        self.wait_for_view("difference")
+        older, newer = (self.browser.text(f"#{name}") for name in ("restore-older", "restore"))
+        for text in (older, newer):
+            self.assertRegex(text, r"^Restore the version of \d\d:\d\d")
+        self.step(LEFT)
+        self.browser.run("document.getElementById('restore-older').click()")
+        self.assertIn("1 written", self.wait_for_plan())
+        title = self.browser.text("#plan-title")
+        self.browser.press(ESCAPE)
+        self.browser.run("document.getElementById('restore').click()")
+        self.assertIn("1 written", self.wait_for_plan())
+        self.assertNotEqual(self.browser.text("#plan-title"), title)
+        self.browser.press(ESCAPE)
+
+    def test_a_paragraph_is_put_back_and_undone(self):
+        """One hunk returns into the file of today, which keeps what was written since; undo takes it out."""
+        self.select("chapter.md")
+        for _ in range(3):
+            self.step(LEFT)
+        self.browser.press("d")
+        wait_for("the cut", lambda: any(STORM in text for text in self.browser.texts("#difference del.line")))
+        before = self.scene.read("chapter.md")
+        self.browser.run("document.querySelector('#difference .put-back').click()")
+        self.wait_for_plan()
+        self.assertTrue(any(STORM in text for text in self.browser.texts("#plan ins.line")))
+        self.browser.press(ENTER)
+        self.browser.wait_for_text("#message", "Put lines back into chapter.md")
+        after = self.scene.read("chapter.md")
+        self.assertIn(STORM, after)
+        self.assertEqual(set(before.splitlines()) - set(after.splitlines()), set())
+        self.browser.press("u")
+        self.browser.wait_for_text("#message", "Redo")
+        self.assertEqual(self.scene.read("chapter.md"), before)
+
+    def test_the_file_on_disk_is_compared_without_a_watcher(self):
+        """n compares with the files on disk; an edit that no snapshot has is shown, and taken back by its hunk."""
+        before = self.scene.read("chapter.md")
+        self.scene.write("chapter.md", before.replace("# Section 1", "# A new title"))
+        self.select("chapter.md")
+        self.browser.press("d", "n")
+        self.browser.wait_for_text("#a-time", "on disk now")
+        wait_for("the edit", lambda: any("A new title" in text for text in self.browser.texts("#difference ins.line")))
+        self.assertEqual(self.browser.text("#restore"), "")
+        self.assertIn("archiver diff --text", self.browser.text("#command"))
+        self.browser.run("document.querySelector('#difference .put-back').click()")
+        self.wait_for_plan()
+        self.browser.press(ENTER)
+        self.browser.wait_for_text("#difference", "the same at both moments")
+        self.assertEqual(self.scene.read("chapter.md"), before)
+
+    def test_an_old_version_is_copied_beside_the_file(self):
+        """The copy is called after the time of its version, and nothing else changes."""
+        before = contents(self.scene.root)
+        self.step(HOME)
+        self.select("chapter.md")
+        self.browser.press("c")
+        name = wait_for("the name", lambda: self.browser.run("return document.getElementById('copy-name')?.value"))
+        self.assertRegex(name, r"^chapter \(\d\d:\d\d\)\.md$")
+        self.browser.press(ENTER)
+        self.wait_for_plan()
+        self.browser.press(ENTER)
+        self.browser.wait_for_text("#message", "Wrote a copy")
+        self.assertIn("draft 0", self.scene.read(name))
+        os.remove(os.path.join(self.scene.root, name))
+        self.assert_tree(before)
+
+    def test_the_first_step_back_shows_a_different_version(self):
+        """From a moment at which the file did not change, the first step leads past its present version."""
+        self.scene.write("other.txt", "other\n")
+        latest = self.scene.capture()
+        self.wait_for_moment(lambda short: short == latest[:8])
+        self.select("chapter.md")
+        wait_for("the text", lambda: "happens again 2" in self.browser.text("#preview"))
+        self.browser.run("document.getElementById('version-earlier').click()")
+        wait_for("another version", lambda: "happens again 2" not in self.browser.text("#preview") and "happens again 1" in self.browser.text("#preview"))
+
+
 class DeletedTests(PageCase):
     def remove_much(self):
         """Captures removals of many kinds."""
@@ -151,6 +232,25 @@ class DeletedTests(PageCase):
         self.browser.wait_for_text("#tree-empty", "No deleted files")
         after = contents(self.scene.root)
         self.assertEqual({name for name in before if before[name] != after.get(name)}, set())
+
+    def test_chosen_rows_of_deleted_are_restored_together(self):
+        """Checkboxes choose entries that were deleted at different times; one plan restores them, one undo removes them."""
+        self.remove_much()
+        before = contents(self.scene.root)
+        self.browser.run("document.getElementById('filter-deleted').click()")
+        rows = wait_for("the deleted entries", lambda: (found := self.rows()) and all("deleted" in row[0] for row in found) and found)
+        chosen = ("twice.txt", "link.txt", "todo.txt")
+        for name in chosen:
+            self.browser.run("""[...document.querySelectorAll('#tree [role=treeitem]')]
+                .find((row) => row.ariaLabel.startsWith(arguments[0])).querySelector('.check').click()""", name)
+        self.browser.wait_for_text("#restore", f"{len(chosen)} entries")
+        self.restore_shown()
+        for name in ("twice.txt", "link.txt", "notes/todo.txt"):
+            self.assertTrue(os.path.lexists(os.path.join(self.scene.root, name)), name)
+        self.assertLess(len(chosen), len(rows))
+        self.browser.press("u")
+        self.browser.wait_for_text("#message", "Redo")
+        self.assert_tree(before)
 
     def test_every_deleted_name_of_a_search_is_restored(self):
         """A result opens the last moment that has the name, a renamed one too."""

@@ -1,10 +1,11 @@
-"""A browser for tests: headless chromium, driven by WebDriver (W3C; JSON over HTTP) and some commands of its own."""
+"""Browsers for tests: headless chromium and Firefox, driven by WebDriver (W3C; JSON over HTTP) and some commands of their own."""
 
 import base64
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 import urllib.error
@@ -31,10 +32,13 @@ def wait_for(what, condition, seconds=10):
 
 
 class Browser:
+    command = ["chromedriver", "--port=0"]
+    started = r"started successfully on port (\d+)"
+
     def __init__(self, directory):
         """`directory`: for the browser's files."""
         self.driver = subprocess.Popen(
-            ["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             env={**os.environ, "TMPDIR": directory, "HOME": directory}, start_new_session=True)
         self.session = None
         try:
@@ -45,15 +49,21 @@ class Browser:
 
     def _begin(self, directory):
         for line in self.driver.stdout:
-            if port := re.search(r"started successfully on port (\d+)", line):
+            if port := re.search(self.started, line):
                 break
         self.address = f"http://127.0.0.1:{port[1]}"
-        answer = self._call("POST", "/session", {"capabilities": {"alwaysMatch": {
+        answer = self._call("POST", "/session", {"capabilities": {"alwaysMatch": self._capabilities(directory)}})
+        self.session = f"/session/{answer['sessionId']}"
+        self._prepare()
+
+    def _capabilities(self, directory):
+        return {
             "browserName": "chrome",
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
             "goog:chromeOptions": {"args": [*ARGUMENTS, f"--user-data-dir={directory}/profile"]},
-        }}})
-        self.session = f"/session/{answer['sessionId']}"
+        }
+
+    def _prepare(self):
         self.devtools("Browser.setDownloadBehavior", behavior="deny")
 
     def close(self):
@@ -87,6 +97,20 @@ class Browser:
         # Chromium does not reload a page if only the fragment differs.
         self._call("POST", f"{self.session}/url", {"url": "about:blank"})
         self._call("POST", f"{self.session}/url", {"url": url})
+
+    def window(self):
+        return self._call("GET", f"{self.session}/window")
+
+    def open_tab(self, url):
+        """Opens an address in a new tab, which becomes the current one."""
+        handle = self._call("POST", f"{self.session}/window/new", {"type": "tab"})["handle"]
+        self._call("POST", f"{self.session}/window", {"handle": handle})
+        self._call("POST", f"{self.session}/url", {"url": url})
+
+    def close_tab(self, other):
+        """Closes the current tab, and returns to another one."""
+        self._call("DELETE", f"{self.session}/window")
+        self._call("POST", f"{self.session}/window", {"handle": other})
 
     def reload(self):
         self._call("POST", f"{self.session}/refresh", {})
@@ -143,3 +167,36 @@ class Browser:
         messages = [json.loads(entry["message"])["message"] for entry in entries]
         return [message["params"]["request"]["url"] for message in messages
                 if message["method"] == "Network.requestWillBeSent"]
+
+
+class Firefox(Browser):
+    """Firefox by geckodriver, which has no commands for its log: requests are those that the page itself knows of."""
+    started = r"Listening on 127\.0\.0\.1:(\d+)"
+
+    def __init__(self, directory, geckodriver):
+        # Older versions accept no request at a port that they chose themselves.
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.command = [geckodriver, f"--port={port}"]
+        super().__init__(directory)
+
+    def _capabilities(self, directory):
+        # As chromium is told to: colours are not compared in the middle of a transition.
+        return {"browserName": "firefox", "moz:firefoxOptions": {"args": ["-headless"], "prefs": {"ui.prefersReducedMotion": 1}}}
+
+    def _prepare(self):
+        pass
+
+    def show_as(self, width=1280, height=800, scheme="light"):
+        frame = self.run("return [outerWidth - innerWidth, outerHeight - innerHeight]")
+        self._call("POST", f"{self.session}/window/rect", {"width": width + frame[0], "height": height + frame[1]})
+
+    def evaluate(self, expression):
+        script = "const done = arguments[arguments.length - 1]; Promise.resolve(eval(arguments[0])).then(done);"
+        return self._call("POST", f"{self.session}/execute/async", {"script": script, "args": [expression]})
+
+    def log(self):
+        return []
+
+    def requests(self):
+        return self.run("return [location.href, ...performance.getEntriesByType('resource').map((each) => each.name)]")

@@ -22,7 +22,8 @@ import Testing
         let hunks = PutBack(older: PutBackTests.text(PutBackTests.older), newer: PutBackTests.text(PutBackTests.newer))
         #expect(hunks.hunkCount == 2)
         let present = ["a title"] + PutBackTests.newer + ["a postscript"]
-        let wanted = ["a title"] + PutBackTests.filler + ["the storm", "broke"] + PutBackTests.filler.reversed()
+        let wanted =
+            ["a title"] + PutBackTests.filler + ["the storm", "broke"] + PutBackTests.filler.reversed()
             + ["an end", "a postscript"]
         #expect(hunks.apply([0], to: PutBackTests.text(present)) == .text(PutBackTests.bytes(wanted)))
     }

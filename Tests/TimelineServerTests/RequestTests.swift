@@ -2,6 +2,7 @@
 
 import FileIO
 import Foundation
+import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
@@ -60,6 +61,30 @@ import Testing
         #expect(!access.isSession("") && !access.isSession(token) && !access.isSession(access.ticket))
     }
 
+    @Test("sessions outlive a server whose key is in a file that only the user can read")
+    func keptKeys() throws {
+        let scratch = try TemporaryDirectory()
+        let file = scratch.path.appending("run").appending("page.key")
+        let (one, other) = (Access(SessionKey(in: file)), Access(SessionKey(in: file)))
+        let session = try #require(one.session(for: one.newToken()))
+        #expect(other.isSession(session) && other.ticket == one.ticket)
+        #expect(!Access().isSession(session) && !other.isSession(one.ticket) && !other.isSession(session + "a"))
+        #expect(!other.isSession("session-" + String(session.dropFirst(9))))
+        let mode = try FileManager.default.attributesOfItem(atPath: file.string)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.string)
+        #expect(!Access(SessionKey(in: file)).isSession(session), "others may have read the key")
+        try FileManager.default.removeItem(atPath: file.string)
+        try FileManager.default.createSymbolicLink(atPath: file.string, withDestinationPath: "/dev/zero")
+        #expect(!Access(SessionKey(in: file)).isSession(session))
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o777], ofItemAtPath: scratch.path.appending("run").string)
+        try FileManager.default.removeItem(atPath: file.string)
+        let open = Access(SessionKey(in: file))
+        let lost = try #require(open.session(for: open.newToken()))
+        #expect(!Access(SessionKey(in: file)).isSession(lost), "another user could replace the key")
+    }
+
     @Test("only the server's own host names are accepted")
     func hosts() {
         let access = Access()
@@ -80,5 +105,7 @@ import Testing
                 == "attachment; filename*=UTF-8''a%20%22b%22%0D%0A.tar")
         #expect(ShellText.quoted("91d0ab42:/notes.md") == "91d0ab42:/notes.md")
         #expect(ShellText.quoted("a b'c") == "'a b'\\''c'")
+        #expect(ShellText.quoted([0x61, 0xFF, 0x27, 0x0A]) == "$'a\\xff\\'\\x0a'")
+        #expect(ShellText.quoted("x\u{202E}y") == "$'x\\xe2\\x80\\xaey'" && ShellText.quoted("") == "''")
     }
 }

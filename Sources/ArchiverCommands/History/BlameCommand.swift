@@ -46,7 +46,7 @@ struct BlameCommand: ParsableCommand {
         if let range, range.lowerBound > lines.count {
             throw LineOption.beyond(path, lines: lines.count)
         }
-        try write(first <= last ? lines[(first - 1)..<last] : [], history.console)
+        try write(lines[first <= last ? (first - 1)..<last : 0..<0], history.console)
         try history.reportDamage()
     }
 
@@ -75,7 +75,7 @@ struct BlameCommand: ParsableCommand {
         return (latest, try history.path(file))
     }
 
-    private func write(_ lines: ArraySlice<BlamedLine>, _ console: Console) throws {
+    private func write(_ lines: BlamedLines.SubSequence, _ console: Console) throws {
         if console.isJSON {
             var writer = try JSONArrayWriter(console.output)
             for (index, line) in zip(lines.indices, lines) {

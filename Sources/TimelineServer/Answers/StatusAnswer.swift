@@ -119,7 +119,13 @@ struct UsageAnswer: Encodable {
     }
 
     let days: [Day]
-    let paths: [Item]
+    /// nil until they are counted for the first time.
+    let paths: [Item]?
+    /// When the paths were counted.
+    let countedAt: Int64?
+    let isCounting: Bool
+    /// Why they cannot be counted.
+    let failure: String?
     let room: Room
     let dailyBytes: UInt64
 
@@ -129,16 +135,27 @@ struct UsageAnswer: Encodable {
         days = try context.archive.dailyUsage(of: root).map {
             Day(day: $0.day.milliseconds, snapshots: $0.snapshots, storedBytes: $0.storedBytes)
         }
-        let usage = try context.archive.usage(by: .path(root: root, directory: .root))
-        let items = usage.items.compactMap { item -> Item? in
-            guard case .path(let path, _) = item.owner else { return nil }
-            let name = NameAnswer(path)
-            return Item(
-                path: name.path, pathBytes: name.pathBytes, ownBytes: item.ownBytes, versions: item.versions)
+        let (count, isCounting, failure) = try context.usage.usage(of: root)
+        (self.isCounting, self.failure, countedAt) = (isCounting, failure, count?.time.milliseconds)
+        paths = count.map { count in
+            let items = count.usage.items.compactMap { item -> Item? in
+                guard case .path(let path, _) = item.owner else { return nil }
+                let name = NameAnswer(path)
+                return Item(
+                    path: name.path, pathBytes: name.pathBytes, ownBytes: item.ownBytes, versions: item.versions)
+            }
+            return Array(items.sorted { $0.ownBytes > $1.ownBytes }.prefix(UsageAnswer.limit))
         }
-        paths = Array(items.sorted { $0.ownBytes > $1.ownBytes }.prefix(UsageAnswer.limit))
+        let present = try context.archive.room()
         room = Room(
-            usedBytes: usage.room.usedBytes, freeBytes: usage.room.freeBytes, totalBytes: usage.room.totalBytes)
-        dailyBytes = usage.dailyBytes
+            usedBytes: present.usedBytes, freeBytes: present.freeBytes, totalBytes: present.totalBytes)
+        let recent = days.suffix(UsageAnswer.recentDays)
+        let sum = recent.reduce(UInt64(0)) { $0.addingReportingOverflow($1.storedBytes).partialValue }
+        let span = (recent.last?.day ?? 0) - (recent.first?.day ?? 0)
+        dailyBytes = sum / UInt64(span / UsageAnswer.dayMilliseconds + 1)
     }
+
+    /// The days whose mean the growth of a day is.
+    private static let recentDays = 30
+    private static let dayMilliseconds: Int64 = 86_400_000
 }

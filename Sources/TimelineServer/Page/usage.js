@@ -1,9 +1,9 @@
 // The space that the archive uses: growth, churn by day and by hour of the day, and the largest paths.
 
-import { element, notice } from "./elements.js";
+import { element, notice, pause } from "./elements.js";
 import { bytes, counted, number } from "./amounts.js";
 import { chart, ranking } from "./charts.js";
-import { date, day, hour } from "./dates.js";
+import { date, day, hour, moment } from "./dates.js";
 import { openDialog } from "./dialogs.js";
 import { errorNotice } from "./detail.js";
 import { nameElement } from "./names.js";
@@ -14,8 +14,14 @@ export async function openUsage(page) {
   const dialog = openDialog("usage", "Space and churn", [body], [], "wide");
   const root = page.position.root;
   try {
-    const [usage, hours] = await Promise.all([page.api.get("usage", { root }), lastHours(page, root)]);
-    if (dialog.open) body.replaceChildren(...content(usage, hours));
+    const hours = lastHours(page, root);
+    for (;;) {
+      const usage = await page.api.get("usage", { root });
+      if (!dialog.open) return;
+      body.replaceChildren(...content(usage, await hours));
+      if (!usage.isCounting) return;
+      await pause(1000);
+    }
   } catch (error) {
     body.replaceChildren(errorNotice(error));
   }
@@ -49,7 +55,9 @@ function content(usage, hours) {
       (value) => number(Math.round(value)), { unit: "Snapshots" }),
     chart("Changes by hour of the day, last 16 days", hours.map((value, index) => ({ label: `${index}:00`, value })),
       (value) => number(Math.round(value)), { head: "Hour", unit: "Changes" }),
-    ranking("What takes the space", usage.paths.map((path) => ({
+    usage.failure ? notice(usage.failure) : "",
+    usage.isCounting ? element("p", { class: "muted", role: "status", text: usage.paths ? `As of ${moment(usage.countedAt)}; counting again…` : "Counting what takes the space…" }) : "",
+    !usage.paths ? "" : ranking("What takes the space", usage.paths.map((path) => ({
       name: nameElement(path.path || "./", "path"), value: path.ownBytes, text: bytes(path.ownBytes), more: number(path.versions),
     })), ["Path", "Stored", "Versions", "Share"]),
   ];

@@ -60,8 +60,9 @@ private struct News: Sendable {
     private var absence: String?
     /// The archive's change number at the last look at its snapshots, and at its marks.
     private var numbers: (snapshots: ChangeNumber?, marks: ChangeNumber?)
-    /// When to look at the marks, at the watchers, and when to tell how far they watched.
-    private var due: (marks: ContinuousClock.Instant, watchers: ContinuousClock.Instant, report: ContinuousClock.Instant)
+    /// When to look at the marks, at the watchers, and when to report how far they watched.
+    private var due:
+        (marks: ContinuousClock.Instant, watchers: ContinuousClock.Instant, report: ContinuousClock.Instant)
 
     private static let limit = 200
     private static let lookInterval: Duration = .milliseconds(1200)

@@ -322,7 +322,8 @@ enum ShellText {
 
     /// Quotes a name, whose bytes may be no text.
     static func quoted(_ bytes: [UInt8]) -> String {
-        guard let word = String(validating: bytes, as: UTF8.self), !word.unicodeScalars.contains(where: isHarmful) else {
+        guard let word = String(validating: bytes, as: UTF8.self), !word.unicodeScalars.contains(where: isHarmful)
+        else {
             let digits = Array("0123456789abcdef")
             let letters = bytes.map { byte -> String in
                 switch byte {
@@ -333,9 +334,11 @@ enum ShellText {
             }
             return "$'\(letters.joined())'"
         }
-        let isPlain = !word.isEmpty && word.unicodeScalars.allSatisfy {
-            $0.properties.isAlphabetic || ("0"..."9").contains($0) || "/.:_-+@,".unicodeScalars.contains($0)
-        }
+        let isPlain =
+            !word.isEmpty
+            && word.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || ("0"..."9").contains($0) || "/.:_-+@,".unicodeScalars.contains($0)
+            }
         return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
     }
 

@@ -1,0 +1,157 @@
+// Answers about the past: searches with a scope, the history of directories, texts in other encodings, usage.
+
+import ArchiverKit
+import Foundation
+import SystemPackage
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import TimelineServer
+
+@Suite(.blocking) struct AnswerTests {
+    private struct Snapshot: Decodable { let id: String }
+
+    private struct Found: Decodable {
+        let path: String?
+        let text: String?
+        let goneIn: Snapshot?
+        let wasDeleted: Bool?
+        let end: Bool?
+    }
+
+    private static func root(_ place: ServerPlace) throws -> String {
+        struct Roots: Decodable { let roots: [Snapshot] }
+        return try #require(try place.get(Roots.self, "roots").roots.first).id
+    }
+
+    private static func search(_ place: ServerPlace, _ query: String) throws -> [Found] {
+        let target = "/api/1/search?root=\(try root(place))&\(query)"
+        let answer = try ServerPlace.answer(place.port, "GET", target, place.headers)
+        return try answer.body.split(separator: UInt8(ascii: "\n"))
+            .map { try JSONDecoder().decode(Found.self, from: $0) }
+            .filter { $0.end == nil && $0.path != nil }
+    }
+
+    private static func edits(_ scratch: TemporaryDirectory, _ archive: Archive) throws {
+        func capture() throws { _ = try archive.capture(scratch.path.pushing("root")) }
+        try scratch.write("root/edited.txt", "the storm\nthe calm\n")
+        try scratch.write("root/folder/deleted.txt", "the storm\n")
+        try scratch.write("root/folder/kept.txt", "the storm\n")
+        try capture()
+        try scratch.write("root/edited.txt", "the calm\n")
+        try FileManager.default.removeItem(atPath: "\(scratch.path)/root/folder/deleted.txt")
+        try capture()
+    }
+
+    @Test("a line that an edit took away is changed, and only one whose file is gone is deleted")
+    func distinguishesDeletions() async throws {
+        let place = try await ServerPlace(past: AnswerTests.edits)
+        let lines = try AnswerTests.search(place, "q=storm&kind=content")
+        #expect(lines.compactMap(\.path) == ["edited.txt", "folder/deleted.txt", "folder/kept.txt"])
+        #expect(lines.map { $0.goneIn != nil } == [true, true, false])
+        #expect(lines.map(\.wasDeleted) == [false, true, false])
+    }
+
+    @Test("a search is limited to a directory, a file, what is gone, and what changed since")
+    func respectsScope() async throws {
+        let place = try await ServerPlace(past: AnswerTests.edits)
+        func paths(_ query: String) throws -> [String] { try AnswerTests.search(place, query).compactMap(\.path) }
+        #expect(try paths("q=storm&kind=content&path=folder") == ["folder/deleted.txt", "folder/kept.txt"])
+        #expect(try paths("q=storm&kind=content&path=edited.txt") == ["edited.txt"])
+        #expect(try paths("q=storm&kind=content&deleted=1") == ["edited.txt", "folder/deleted.txt"])
+        #expect(try paths("q=txt&deleted=1") == ["folder/deleted.txt"])
+        #expect(try paths("q=txt&path=folder") == ["folder/deleted.txt", "folder/kept.txt"])
+        let later = Int64(Date.now.timeIntervalSince1970 * 1000) + 3_600_000
+        #expect(try paths("q=storm&kind=content&since=\(later)").isEmpty && paths("q=txt&since=\(later)").isEmpty)
+        #expect(try paths("q=txt&since=0").count == 3)
+    }
+
+    @Test("the page and the command find the same names: a plain word anywhere, anything else as a pattern")
+    func namesLikeTheCommand() async throws {
+        let place = try await ServerPlace(past: AnswerTests.edits)
+        func paths(_ query: String) throws -> [String] {
+            try AnswerTests.search(place, "q=" + query).compactMap(\.path)
+        }
+        #expect(try paths("delet") == ["folder/deleted.txt"])
+        #expect(try paths("/*.txt") == ["edited.txt"])
+        #expect(try paths("kept.txt") == ["folder/kept.txt"])
+    }
+
+    @Test("the history of a directory names the files that each snapshot changed in it, and counts them")
+    func namesChangedFiles() async throws {
+        let place = try await ServerPlace(past: AnswerTests.edits)
+        struct Log: Decodable {
+            struct Version: Decodable {
+                struct Counts: Decodable {
+                    let added: Int
+                    let changed: Int
+                    let removed: Int
+                }
+                let change: String
+                let names: [String]?
+                let counts: Counts?
+            }
+            let versions: [Version]
+        }
+        let root = try AnswerTests.root(place)
+        let whole = try place.get(Log.self, "log?root=\(root)").versions
+        #expect(whole.map(\.change) == ["changed", "added"])
+        #expect(whole.first?.names?.prefix(2) == ["edited.txt", "deleted.txt"] && whole.first?.counts?.removed == 1)
+        let folder = try place.get(Log.self, "log?root=\(root)&path=folder").versions
+        #expect(folder.first?.names?.first == "deleted.txt" && folder.first?.names?.contains("edited.txt") == false)
+        #expect(try place.get(Log.self, "log?root=\(root)&path=edited.txt").versions.allSatisfy { $0.names == nil })
+    }
+
+    @Test("Latin-1 and UTF-16 are compared as text and named, and equal large files are said to be the same")
+    func comparesOtherTexts() async throws {
+        struct Diff: Decodable {
+            struct Hunk: Decodable { let lines: [[String]] }
+            let kind: String
+            let encoding: String?
+            let hunks: [Hunk]
+        }
+        let place = try await ServerPlace { scratch, archive in
+            func write(_ name: String, _ bytes: [UInt8]) throws {
+                try scratch.write("root/marker", name)
+                try Data(bytes).write(to: URL(filePath: "\(scratch.path)/root/\(name)"))
+            }
+            for word in ["caf", "th"] {
+                try write("latin.txt", Array(word.utf8) + [0xE9, 0x0A])
+                try write(
+                    "wide.txt", [0xFF, 0xFE] + (word + "é\n").utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })
+                try write("large.bin", [UInt8](repeating: 7, count: 17 << 20))
+                try scratch.write("root/other.txt", word)
+                _ = try archive.capture(scratch.path.pushing("root"))
+            }
+        }
+        let root = try #require(try place.archive.roots().first)
+        let snapshots = try place.archive.snapshots(SnapshotQuery(root: root)).map { SnapshotAnswer($0, []).id }
+        func diff(_ path: String) throws -> Diff {
+            try place.get(Diff.self, "diff?a=\(snapshots[0])&b=\(snapshots[1])&path=\(path)")
+        }
+        for (path, encoding) in [("latin.txt", "Latin-1"), ("wide.txt", "UTF-16")] {
+            let found = try diff(path)
+            #expect(found.kind == "text" && found.encoding == encoding)
+            #expect(found.hunks.first?.lines == [["-", "café"], ["+", "thé"]])
+        }
+        #expect(try diff("large.bin").kind == "same")
+    }
+
+    @Test("the space is counted in the background, once for an unchanged archive")
+    func countsUsage() async throws {
+        struct Usage: Decodable {
+            struct Item: Decodable { let path: String }
+            let paths: [Item]?
+            let countedAt: Int64?
+            let isCounting: Bool
+        }
+        let place = try await ServerPlace(past: AnswerTests.edits)
+        let target = "usage?root=\(try AnswerTests.root(place))"
+        var usage = try place.get(Usage.self, target)
+        while usage.isCounting { usage = try place.get(Usage.self, target) }
+        #expect(usage.paths?.contains { $0.path == "folder" } == true)
+        let again = try place.get(Usage.self, target)
+        #expect(again.countedAt == usage.countedAt && !again.isCounting)
+    }
+}

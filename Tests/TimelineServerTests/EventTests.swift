@@ -1,0 +1,58 @@
+// What the page hears when others change the archive.
+
+import ArchiverKit
+import Foundation
+import SystemPackage
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import TimelineServer
+
+@Suite(.blocking) struct EventTests {
+    private static func captured(_ scratch: TemporaryDirectory, _ archive: Archive) throws {
+        for text in ["one", "two", "three"] {
+            try scratch.write("root/a.txt", text)
+            _ = try archive.capture(scratch.path.pushing("root"))
+        }
+    }
+
+    /// Another process's view of the archive.
+    private static func other(_ place: ServerPlace) throws -> (archive: Archive, root: ArchivedRoot) {
+        let archive = try Archive.open(place.archive.directory)
+        return (archive, try #require(try archive.roots().first))
+    }
+
+    @Test("a label, a forgotten snapshot, a capture and a moved directory are reported")
+    func reportsChanges() async throws {
+        let place = try await ServerPlace(past: EventTests.captured)
+        let (archive, root) = try EventTests.other(place)
+        let events = try place.connection("events")
+        try events.wait(for: ": \n\n")
+        let snapshots = try archive.snapshots(SnapshotQuery(root: root))
+        try archive.label(.snapshot(snapshots[1]), as: "a label")
+        try events.wait(for: "event: changed")
+        _ = try archive.forget([.snapshot(snapshots[0])])
+        try events.wait(for: "event: changed")
+        struct Timeline: Decodable { let snapshotCount: Int }
+        let target = "timeline?root=\(RootAnswer.id(root))"
+        #expect(try place.get(Timeline.self, target).snapshotCount == 2)
+        try place.scratch.write("root/a.txt", "four")
+        _ = try archive.capture(root.path)
+        try events.wait(for: "event: snapshot")
+        try archive.move(root, to: place.scratch.path.pushing("moved"))
+        try events.wait(for: "event: roots")
+    }
+
+    @Test("an archive that is moved away is reported, and its return too")
+    func reportsAbsence() async throws {
+        let place = try await ServerPlace(past: EventTests.captured)
+        let events = try place.connection("events")
+        try events.wait(for: ": \n\n")
+        let (here, there) = (place.archive.directory.string, place.archive.directory.string + ".away")
+        try FileManager.default.moveItem(atPath: here, toPath: there)
+        try events.wait(for: "event: archive\ndata: {\"message\"")
+        try FileManager.default.moveItem(atPath: there, toPath: here)
+        try events.wait(for: "event: archive\ndata: {}")
+    }
+}
