@@ -37,11 +37,11 @@ class TaskTests(PageCase):
         wait_for("no dialog", lambda: not self.browser.texts("dialog"))
 
     def test_a_deleted_paragraph(self):
-        """Search some words of it, compare that moment with now, and put the lines back."""
+        """Search some words of it, step to the version without it, and put its lines back."""
         before = self.scene.read("chapter.md")
         self.browser.press("/", "storm", ENTER)
         self.click("#results button.result", STORM)
-        self.click("#compare-disk")
+        self.click("#version-later")
         self.click("#tab-diff")
         self.click(".put-back", "Put these lines back")
         self.apply()
@@ -67,7 +67,9 @@ class TaskTests(PageCase):
     def test_an_earlier_picture(self):
         """The step to the earlier version shows it."""
         self.click("#tree [role=treeitem]", "picture.png")
+        latest = self.browser.text("#b-id")
         self.click("#version-earlier")
+        self.wait_for_moment(lambda short: short != latest)
         wait_for("the older picture", lambda: self.browser.run("return document.querySelector('#preview img')?.naturalWidth") == 64)
         self.click("#restore", "Restore picture.png")
         self.apply()
@@ -92,7 +94,9 @@ class TaskTests(PageCase):
         """One click takes the last restore back."""
         before = contents(self.scene.root)
         self.click("#tree [role=treeitem]", "picture.png")
+        latest = self.browser.text("#b-id")
         self.click("#version-earlier")
+        self.wait_for_moment(lambda short: short != latest)
         self.click("#restore", "Restore picture.png")
         self.apply()
         self.clicks = 0

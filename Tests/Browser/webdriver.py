@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 import urllib.error
@@ -173,11 +174,15 @@ class Firefox(Browser):
     started = r"Listening on 127\.0\.0\.1:(\d+)"
 
     def __init__(self, directory, geckodriver):
-        self.command = [geckodriver, "--port=0"]
+        # Older versions accept no request at a port that they chose themselves.
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.command = [geckodriver, f"--port={port}"]
         super().__init__(directory)
 
     def _capabilities(self, directory):
-        return {"browserName": "firefox", "moz:firefoxOptions": {"args": ["-headless"]}}
+        # As chromium is told to: colours are not compared in the middle of a transition.
+        return {"browserName": "firefox", "moz:firefoxOptions": {"args": ["-headless"], "prefs": {"ui.prefersReducedMotion": 1}}}
 
     def _prepare(self):
         pass

@@ -47,7 +47,8 @@ private struct Schemas {
                 ? [] : ["\(place): not an integer"]
         case "boolean":
             return (value as? NSNumber).map { $0 == true || $0 == false } == true ? [] : ["\(place): not a boolean"]
-        default: return ["\(place): no type"]
+        // Anything that the description explains.
+        default: return schema["description"] == nil ? ["\(place): no type"] : []
         }
     }
 }

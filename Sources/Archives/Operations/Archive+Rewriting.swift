@@ -59,15 +59,26 @@ extension Archive {
     public func rewrite(
         _ path: RelativePath, in root: ArchivedRoot, _ content: ([UInt8]) throws -> [UInt8]?
     ) throws -> RestoreResult {
-        guard root.isHere else {
-            throw ArchiverError(
-                .otherRoot, "\(root.path) is on another machine, \(root.host)", remedy: "run archiver there",
-                path: root.path)
+        var refusal: (any Error)?
+        do throws(ArchiverError) {
+            return try facing {
+                guard root.isHere else {
+                    throw ArchiverError(
+                        .otherRoot, "\(root.path) is on another machine, \(root.host)", remedy: "run archiver there",
+                        path: root.path)
+                }
+                let lock = try RootLock.capturing(root.path, in: store.layout)
+                defer { withExtendedLifetime(lock) {} }
+                let rewriting = RewriteInPlace(path, in: root.path, nodes)
+                return try rewriting.run(OperationJournal(store, root.path, .restore)) { present in
+                    do { return try content(present) } catch {
+                        refusal = error
+                        throw error
+                    }
+                }
+            }
+        } catch {
+            throw refusal ?? error
         }
-        let lock = try RootLock.capturing(root.path, in: store.layout)
-        let rewriting = RewriteInPlace(path, in: root.path, nodes)
-        let result = try rewriting.run(OperationJournal(store, root.path, .restore), content)
-        withExtendedLifetime(lock) {}
-        return result
     }
 }

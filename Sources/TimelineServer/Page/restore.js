@@ -185,6 +185,9 @@ export class Restore {
     this.#dialog?.close();
     const { written, removed, bytes: size } = plan.counts;
     const lines = plan.hunks.length ? diffRows(plan.hunks).filter((row) => row.sign !== "@") : [];
+    const changes = lines.length ? element("div", { class: "plan-list lines diff", tabindex: "0", role: "region", "aria-label": "Lines that change in the file on disk" },
+      element("div", { class: "chunk" }, ...lines.map((row) => unifiedLine(row)))) : "";
+    if (changes) changes.style.setProperty("--digits", String(Math.max(3, ...lines.map((row) => String(row.right ?? row.left).length))));
     const content = [
       warning ? element("p", { class: "strip changed", role: "alert", text: warning }) : "",
       element("p", { class: "summary", id: "plan-summary", text: plan.nothingToDo
@@ -192,8 +195,7 @@ export class Restore {
         : `${number(written)} written, ${number(removed)} removed, ${bytes(size)}. Nothing is changed before Apply. The present state is captured first, so that Undo can restore it.` }),
       plan.excluded ? element("p", { class: "facts", text: `${counted(plan.excluded, "path")} excluded from snapshots, left alone.` }) : "",
       ...plan.remarks.map((remark) => element("p", { class: "facts", text: remark })),
-      lines.length ? element("div", { class: "plan-list lines diff", tabindex: "0", role: "region", "aria-label": "Lines that change in the file on disk" },
-        element("div", { class: "chunk" }, ...lines.map((row) => unifiedLine(row)))) : "",
+      changes,
       plan.actions.length && !lines.length ? element("ul", { class: "plan-list", tabindex: "0", "aria-label": "Plan" }, ...plan.actions.map(action)) : "",
       plan.isTruncated ? element("p", { class: "facts", text: `The first ${plan.actions.length} are shown.` }) : "",
       plan.command ? element("p", {}, element("span", { class: "muted", text: "The same on a command line: " }), element("code", { class: "wrap", text: plan.command })) : "",

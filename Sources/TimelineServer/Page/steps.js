@@ -19,6 +19,8 @@ export class Steps {
     this.#isBusy = true;
     try {
       const found = await this.#find(unit, direction);
+      // A snapshot made just now is not announced yet, and the page follows the latest one.
+      if (found && unit === "end" && direction > 0) this.#page.latest = found;
       if (found) this.#page.goTo(found);
       else if (unit === "version" || (unit === "moment" && this.#page.position.item)) {
         say(direction < 0 ? "This is the first version." : "There is no later version.");
