@@ -6,7 +6,7 @@ public import Archives
 public import FileIO
 internal import Keeping
 public import Mementos
-public import Roots
+internal import Roots
 
 extension Archive {
     /// The states saved under `title`, a page at a time; the cost depends on the page, not on the history.

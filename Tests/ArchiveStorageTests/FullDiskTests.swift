@@ -191,7 +191,7 @@ struct FullDiskTests {
         let disk = try SmallFileSystem(bytes: 4 << 20)
         let path = disk.path.appending("archive")
         let segments = VanishingSegments()
-        try ArchiveStore.open(path, creating: true, segments: segments).commit(1, [Array("content".utf8)])
+        _ = try ArchiveStore.open(path, creating: true, segments: segments).commit(1, [Array("content".utf8)])
         try disk.makeReadOnly()
         #expect(try ArchiveStore.open(path, creating: false, segments: segments).catalogue.snapshots().count == 1)
         segments.areVanishing.withLock { $0 = true }

@@ -1,7 +1,7 @@
 // What later programs' records and fields refer to: a prune must not remove it.
 
 package import ArchiveFormat
-package import FileIO
+internal import FileIO
 internal import Foundation
 internal import GRDB
 

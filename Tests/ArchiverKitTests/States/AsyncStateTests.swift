@@ -137,7 +137,7 @@ struct AsyncStateTests {
         do {
             let lock = try FileLock.exclusive(file)
             defer { withExtendedLifetime(lock) {} }
-            try onThisThread {
+            onThisThread {
                 #expect {
                     try TitleTurns.$patience.withValue(.milliseconds(20)) {
                         try archive.update("a") { (number: inout Int) in
