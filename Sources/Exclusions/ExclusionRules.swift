@@ -25,8 +25,11 @@ public struct ExclusionRules: Hashable, Sendable {
 
     /// The helper files that editors and office programs keep beside a file while it is open or saved: vim's swap, test
     /// and backup files, locks and automatic saves of Emacs, locks of LibreOffice, Kate's swap files, GLib's copies.
+    ///
+    /// Directories with such names are the user's.
     public static let editorHelpers: [[UInt8]] = [
         ".*.sw[a-p]", "4913", "*~", ".#*", "\\#*#", ".~lock.*#", ".*.kate-swp", ".goutputstream-*",
+        "!4913/", "!*~/",
     ].map { Array($0.utf8) }
 
     /// Whether the patterns begin with those of `editorHelpers`.

@@ -1,6 +1,7 @@
 // Windows, lists that say what happened, lines that were found, and small truths.
 
 import FileIO
+import Foundation
 import Glibc
 import SystemPackage
 import TestTraits
@@ -259,12 +260,19 @@ struct KeyboardTests {
         let work = try Workplace()
         let helpers = [".ch1.md.swp", "4913", "ch1.md~", ".#ch1.md", "#ch1.md#", ".~lock.ch1.odt#", ".ch1.md.kate-swp"]
         for name in helpers { try work.write(name, "x") }
+        // A directory with such a name is no helper.
+        for name in ["years/4913", "drafts~"] {
+            try FileManager.default.createDirectory(
+                atPath: work.root.appending(name).string, withIntermediateDirectories: true)
+            try work.write("\(name)/kept", "x")
+        }
         _ = try work.capture()
         func names() throws -> [String] {
             try JSON.array(Self.run(work, "show", "latest", "--entries", "--json").output)
                 .compactMap { $0["path"] as? String }
         }
         #expect(try Set(names()).isDisjoint(with: helpers))
+        #expect(try Set(names()).isSuperset(of: ["years/4913/kept", "drafts~/kept"]))
         let root = try #require(try JSON.array(Self.run(work, "roots", "--json").output).first)
         #expect((root["exclusions"] as? [String: Any])?["editorHelpers"] as? Bool == true)
         #expect(try Self.run(work, "roots").text.contains("helper files of editors"))
