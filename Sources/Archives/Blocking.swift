@@ -7,10 +7,10 @@ internal import Threading
 
 /// Runs blocking work on other threads, off Swift's cooperative pool.
 ///
-/// There are as many threads as there is work, up to 256; they end when they are idle. Work that waits for something,
+/// There are as many threads as there is work, up to 24; they end when they are idle. Work that waits for something,
 /// such as an answer, is better waited for without a thread.
 public enum Blocking {
-    private static let threads = BlockingThreads(limit: 256)
+    private static let threads = BlockingThreads(limit: 24)
 
     /// Runs `body` on another thread and suspends until it returns.
     ///

@@ -94,7 +94,7 @@ struct SegmentLifeTests {
         "the index of a sealed segment lists its chunks even if no block is readable, and the hash reveals the damage")
     func indexAlone() throws {
         let directory = try TemporaryDirectory(inMemory: true)
-        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 500)
+        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 820)
         var random = SeededGenerator()
         let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
         let path = try onlySegment(in: directory.path)
@@ -116,7 +116,7 @@ struct SegmentLifeTests {
     @Test("a footer cut off at any byte is removed, and the segment is sealed again")
     func tornFooter() throws {
         let directory = try TemporaryDirectory(inMemory: true)
-        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 500)
+        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 820)
         var random = SeededGenerator()
         let commit = try ArchiveStore.open(directory.path, creating: false).commit(1, [random.noise(200)])
         let path = try onlySegment(in: directory.path)
