@@ -293,8 +293,11 @@ struct KeyboardTests {
         try work.write(".a.swp", "x")
         _ = try ChildProcess.run("cp", [work.path("tree/.a.swp").bytes, other.bytes])
         let watcher = try work.start("watch", work.root.string, other.string)
-        for root in [work.root, other] {
-            _ = try watcher.line { $0.contains("watching \(root): ") && !$0.contains("first capture") }
+        // The roots are ready in any order.
+        var awaited = Set([work.root, other])
+        while !awaited.isEmpty {
+            let line = try watcher.line { $0.contains("watching ") && !$0.contains("first capture") }
+            awaited = awaited.filter { !line.contains("watching \($0): ") }
         }
         for (root, count) in [(work.root, 1), (other, 0)] {
             let found = try work.run("find", ".a.swp", "--root", root.string)
