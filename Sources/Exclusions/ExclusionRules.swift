@@ -23,13 +23,13 @@ public struct ExclusionRules: Hashable, Sendable {
     /// git's ignore file.
     public static let gitIgnoreFileName = Array(".gitignore".utf8)
 
-    /// The helper files that editors and office programs keep beside a file while it is open or saved: vim's swap, test
-    /// and backup files, locks and automatic saves of Emacs, locks of LibreOffice, Kate's swap files, GLib's copies.
+    /// The helper files that editors and office programs keep beside a file while it is open or saved: vim's swap files,
+    /// locks and automatic saves of Emacs, locks of LibreOffice, Kate's swap files, GLib's copies.
     ///
-    /// Directories with such names are the user's.
+    /// Names that a user may choose are not among them: not vim's `4913`, which numbered files have, too, and which is
+    /// gone before a capture; not `*~`, as `cp --backup` makes such files.
     public static let editorHelpers: [[UInt8]] = [
-        ".*.sw[a-p]", "4913", "*~", ".#*", "\\#*#", ".~lock.*#", ".*.kate-swp", ".goutputstream-*",
-        "!4913/", "!*~/",
+        ".*.sw[a-p]", ".#*", "\\#*#", ".~lock.*#", ".*.kate-swp", ".goutputstream-*",
     ].map { Array($0.utf8) }
 
     /// Whether the patterns begin with those of `editorHelpers`.

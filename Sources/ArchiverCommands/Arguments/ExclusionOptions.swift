@@ -32,7 +32,7 @@ struct ExclusionOptions: ParsableArguments {
     var oneFileSystem = false
 
     @Flag(
-        help: "Also capture helper files of editors, such as .*.swp and *~, which are excluded by default.")
+        help: "Also capture helper files of editors, such as .*.swp and .~lock.*#, which are excluded by default.")
     var noDefaultExclusions = false
 
     @Flag(help: "Discard the remembered exclusions and use only those given here.")

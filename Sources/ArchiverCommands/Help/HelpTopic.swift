@@ -105,7 +105,7 @@ enum HelpTopic: String, CaseIterable {
           --use-gitignore              also respect .gitignore files
           --cross-file-systems         also capture mounted file systems
 
-        Helper files of editors (.*.sw[a-p], 4913, *~, .#*, #*#, .~lock.*#, .*.kate-swp, .goutputstream-*) are excluded \
+        Helper files of editors (.*.sw[a-p], .#*, #*#, .~lock.*#, .*.kate-swp, .goutputstream-*) are excluded \
         from new roots and whenever options are given; --no-default-exclusions captures them.
 
         PATTERN may also be a path: ./notes, ~/thesis/notes, or the absolute path. It is stored as /notes, relative to \
