@@ -178,7 +178,9 @@ export class Restore {
 
   #titleOf({ sources }) {
     if (sources.length !== 1) return `Restore ${this.name}, each as it was last`;
-    return `Restore ${this.name} as of ${moment(sources[0].snapshot.time)}`;
+    // Two snapshots may be of one second.
+    const { time, short } = sources[0].snapshot;
+    return `Restore ${this.name} as of ${moment(time)} (${short})`;
   }
 
   #show(plan, title, warning = null) {
