@@ -43,11 +43,13 @@ demo: build ## Watch, edit, list, compare, destroy and restore a real tree.
 OPTIMISED = -c release -Xswiftc -enable-testing $(TRAITS) --scratch-path .build/tests
 BUILD_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(SWIFT) build $(OPTIMISED)
 # Without --skip-build, `swift test` would build everything again with other arguments.
-RUN_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(SWIFT) test --skip-build $(OPTIMISED)
+RUN_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(LIMIT) $(SWIFT) test --skip-build $(OPTIMISED)
 
 build-tests: setup setup-test
 	@$(BUILD_TESTS) --build-tests
 
+# A test that hangs ends the run, and is named.
+test: LIMIT = timeout $(if $(THOROUGH),10h,40m)
 # The tests use optimised code and the program that `make build` builds, as they are shipped.
 test: build-tests build ## Run all tests: each kind of fault once, short runs of fuzzing and of faults in turn.
 	@export ARCHIVER_BINARY=$(PROGRAM); $(call logged,test,$(RUN_TESTS))
@@ -73,8 +75,8 @@ test-debug: setup-test build ## Run the tests on a debug build: it builds faster
 	@export ARCHIVER_STRICT=1 ARCHIVER_BINARY=$(PROGRAM); $(call logged,test-debug,$(SWIFT) test)
 
 # Runs a command, writes its output to .build, and repeats the failures at the end.
-logged = mkdir -p .build; $(2) 2>&1 | tee .build/$(1).log || { echo "Failures (the full output is in .build/$(1).log):"; \
-	grep -E '✘|^↳|error:' .build/$(1).log | tail -n 100; exit 1; }
+logged = mkdir -p .build; $(2) 2>&1 | tee .build/$(1).log || { \
+	echo "Failures (the full output is in .build/$(1).log):"; fixtures/failures.py .build/$(1).log; exit 1; }
 
 # Runs the release binary with random changes and faults; SEED=… repeats the order of the faults.
 soak: build-tests build ## Watch a tree with random changes and faults for MINUTES (default 60) or SOAK_SECONDS.

@@ -7,10 +7,10 @@ internal import Threading
 
 /// Runs blocking work on other threads, off Swift's cooperative pool.
 ///
-/// There are as many threads as there is work, up to 24; they end when they are idle. Work that waits for something,
-/// such as an answer, is better waited for without a thread.
+/// There are as many threads as there is work, up to 24; they end when they are idle. If all of them wait for something,
+/// more are started, so that work never waits for ever behind work that it is waited for by.
 public enum Blocking {
-    private static let threads = BlockingThreads(limit: 24)
+    private static let threads = BlockingThreads(usualLimit: 24)
 
     /// Runs `body` on another thread and suspends until it returns.
     ///
@@ -58,7 +58,7 @@ public enum Blocking {
     }
 }
 
-/// Threads for blocking work; a new one is started whenever all are busy.
+/// Threads for blocking work; a new one is started whenever all are busy, above the usual limit only if all are stuck.
 ///
 /// Dispatch's own threads are few, and more are added only after a second in which all were blocked.
 private final class BlockingThreads: Sendable {
@@ -66,29 +66,58 @@ private final class BlockingThreads: Sendable {
         var queue: [@Sendable () -> Void] = []
         var threads = 0
         var busy = 0
+        /// The number of works that threads have begun.
+        var begun = 0
+        /// Whether a look at the queue is due.
+        var isObserved = false
     }
 
     /// How long an idle thread waits for work, in seconds.
     private static let idleTime = 10.0
+    /// How long no work may begin before a thread is added above the usual limit, in seconds.
+    private static let patience = 0.1
 
-    private let limit: Int
+    private let usualLimit: Int
     private let state = Locked(State())
     private let hasWork = DispatchSemaphore(value: 0)
 
-    init(limit: Int) {
-        self.limit = limit
+    init(usualLimit: Int) {
+        self.usualLimit = usualLimit
     }
 
     /// Runs `work` as soon as a thread is free.
     func run(_ work: @escaping @Sendable () -> Void) {
         let needsThread = state.withLock { state in
             state.queue.append(work)
-            guard state.queue.count > state.threads - state.busy, state.threads < limit else { return false }
+            guard state.queue.count > state.threads - state.busy, state.threads < usualLimit else { return false }
             state.threads += 1
             return true
         }
         hasWork.signal()
-        guard needsThread else { return }
+        if needsThread { startThread() } else { observe() }
+    }
+
+    /// Looks at the queue a little later, again and again until it is empty, and starts a thread if nothing has begun.
+    private func observe() {
+        let begun = state.withLock { state -> Int? in
+            guard !state.isObserved, !state.queue.isEmpty, state.threads >= usualLimit else { return nil }
+            state.isObserved = true
+            return state.begun
+        }
+        guard let begun else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + BlockingThreads.patience) {
+            let isStuck = self.state.withLock { state in
+                state.isObserved = false
+                guard !state.queue.isEmpty, state.begun == begun, state.busy == state.threads else { return false }
+                state.threads += 1
+                return true
+            }
+            if isStuck { self.startThread() }
+            self.observe()
+        }
+    }
+
+    private func startThread() {
         do { try DetachedThread.start(for: "blocking calls") { self.work() } } catch {
             // The system has no thread left: the others do the work, or Dispatch does if there are none.
             let isAlone = state.withLock { state in
@@ -118,6 +147,7 @@ private final class BlockingThreads: Sendable {
     private func takeOne(isBusy: Bool = false) -> (@Sendable () -> Void)? {
         state.withLock { state in
             if state.queue.isEmpty { return nil }
+            state.begun += 1
             if isBusy { state.busy += 1 }
             return state.queue.removeFirst()
         }

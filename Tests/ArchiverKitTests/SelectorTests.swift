@@ -7,6 +7,7 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -156,7 +157,7 @@ import Testing
             ("1969-12-31", "1969-12-31 23:59:59.999999999"),
         ])
     func times(text: String, meaning: String) throws {
-        _ = SelectorTests.berlin
+        TestZone.use()
         let found = try SnapshotSelector.time(text)
         let wanted = try SelectorTests.date(meaning)
         #expect(found == wanted)
@@ -191,7 +192,7 @@ import Testing
 
     @Test("a weekday is one of the seven days before today, and may have a time of day")
     func weekdays() throws {
-        _ = SelectorTests.berlin
+        TestZone.use()
         let names = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
         for (weekday, name) in names.enumerated() {
             for text in [name, "last \(name)", String(name.prefix(3)), name.capitalized] {
@@ -259,7 +260,7 @@ import Testing
 
     /// The last such moment: today's, or else yesterday's.
     @Test("a time of day means its last occurrence") func clockTimes() throws {
-        _ = SelectorTests.berlin
+        TestZone.use()
         for hour in 0..<24 {
             for (text, end) in [("\(hour):07", 59), ("\(hour):07:30", 30)] {
                 let before = Timestamp.now
@@ -276,7 +277,7 @@ import Testing
     }
 
     @Test("today and yesterday are days") func daysAsWords() throws {
-        _ = SelectorTests.berlin
+        TestZone.use()
         #expect(try SnapshotSelector.time("today", isStart: true) == SelectorTests.date("today 00:00"))
         #expect(try SnapshotSelector.time("yesterday", isStart: true) == SelectorTests.date("yesterday 00:00"))
         #expect(try SnapshotSelector.time("yesterday") == SelectorTests.date("yesterday 23:59:59.999999999"))
@@ -284,7 +285,7 @@ import Testing
 
     /// A selector means the state at the end of a span; "since" means the start of the span.
     @Test("days and minutes can mean their start") func startOfSpan() throws {
-        _ = SelectorTests.berlin
+        TestZone.use()
         #expect(
             try SnapshotSelector.time("2026-07-01", isStart: true) == SelectorTests.date("2026-07-01 00:00"))
         #expect(
@@ -322,12 +323,6 @@ import Testing
     }
 
     // MARK: -
-
-    /// A time zone with summer time, for this process and its children.
-    private static let berlin: Void = {
-        setenv("TZ", "Europe/Berlin", 1)
-        tzset()
-    }()
 
     /// An instant to the nanosecond in UTC.
     private static func exactly(_ time: Timestamp) -> String {

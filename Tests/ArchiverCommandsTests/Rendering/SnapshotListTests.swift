@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import FileIO
 import Glibc
+import TestSupport
 import TestTraits
 import Testing
 
@@ -13,6 +14,8 @@ import Testing
 struct SnapshotListTests {
     private static let ann = Array("/home/ann".utf8)
     private static let bob = Array("/home/bob".utf8)
+
+    init() { TestZone.use() }
 
     /// Times are shown in the machine's time zone.
     private static func time(_ minutes: Int64) -> String { LocalTime.text(.tenOClock(minutes)) }
@@ -91,11 +94,13 @@ struct SnapshotListTests {
         let record = ListedSnapshot.made(7, at: 10, label: "milestone", cause: .audit)
         #expect(
             SnapshotList.plain(record)
-                == "\(record.id.short)\t2026-11-21T10:10:00.000000000Z\t/home/ann\t1\t2\t7\t2048\t100\taudit\tmilestone"
+                == "\(record.id.short)\t2026-11-21T11:10:00.000000000+01:00\t/home/ann\t"
+                + "1\t2\t7\t2048\t100\taudit\tmilestone"
         )
         #expect(
             SnapshotList.plain(.lasting(1, to: 2, .polling))
-                == "# gap\t2026-11-21T10:01:00.000000000Z\t2026-11-21T10:02:00.000000000Z\t/home/ann\tpolling")
+                == "# gap\t2026-11-21T11:01:00.000000000+01:00\t2026-11-21T11:02:00.000000000+01:00\t/home/ann\t"
+                + "polling")
     }
 
     /// Snapshots that differ in everything from their neighbours, and some that equal them.
@@ -133,7 +138,7 @@ struct SnapshotListTests {
             var line = LineBuffer()
             lines.append(record, to: &line)
             let cells = [
-                record.id.short, record.time.rfc3339, Escaping.text(record.rootPath), "\(record.changes.added)",
+                record.id.short, LocalTime.plain(record.time), Escaping.text(record.rootPath), "\(record.changes.added)",
                 "\(record.changes.modified)", "\(record.changes.removed)", "\(record.totals.bytes)",
                 "\(record.storedBytes)", record.cause.rawValue, Escaping.text(record.label ?? ""),
             ]

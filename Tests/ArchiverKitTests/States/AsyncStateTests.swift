@@ -88,10 +88,10 @@ struct AsyncStateTests {
     func blocking() async throws {
         let gate = DispatchSemaphore(value: 0)
         await withTaskGroup { group in
-            // Fewer than the pool's threads.
-            for _ in 0..<20 { group.addTask { await Blocking.run { gate.wait() } } }
+            // More than the usual number of threads.
+            for _ in 0..<40 { group.addTask { await Blocking.run { gate.wait() } } }
             #expect(await Blocking.run { 1 } == 1)
-            for _ in 0..<20 { gate.signal() }
+            for _ in 0..<40 { gate.signal() }
         }
     }
 
