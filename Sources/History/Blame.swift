@@ -15,30 +15,41 @@ package struct BlamedLine {
     package let sourceLine: Int
 }
 
-/// The lines of a file with their versions; a few bytes for each line besides its text.
+/// The lines of a file with their versions; a few bytes for each run of lines besides the text.
 package struct BlamedLines: RandomAccessCollection, Sendable {
-    fileprivate struct Origin {
+    /// Lines of the text that follow each other, there and in an older version.
+    fileprivate struct Run {
+        /// The first one's index in the text.
+        var line: Int
+        /// Its index in the version.
+        var source: Int
+        var count: Int
         /// An index in `versions`.
-        let version: UInt32
-        /// From 1.
-        let line: UInt32
+        var version = 0
     }
 
     private let text: TextLines
-    private let origins: [Origin]
+    /// All lines, in order.
+    private let runs: [Run]
     private let versions: [PathVersion]
 
-    fileprivate init(_ text: TextLines, _ origins: [Origin], _ versions: [PathVersion]) {
-        (self.text, self.origins, self.versions) = (text, origins, versions)
+    fileprivate init(_ text: TextLines, _ runs: [Run], _ versions: [PathVersion]) {
+        (self.text, self.runs, self.versions) = (text, runs.sorted { $0.line < $1.line }, versions)
     }
 
     package var startIndex: Int { 0 }
     package var endIndex: Int { text.lines.count }
 
     package subscript(index: Int) -> BlamedLine {
-        let origin = origins[index]
+        // The last run that does not begin after the line.
+        var (low, high) = (0, runs.count)
+        while low + 1 < high {
+            let middle = (low + high) / 2
+            if runs[middle].line <= index { low = middle } else { high = middle }
+        }
+        let run = runs[low]
         return BlamedLine(
-            bytes: text.lines[index], version: versions[Int(origin.version)], sourceLine: Int(origin.line))
+            bytes: text.lines[index], version: versions[run.version], sourceLine: run.source + index - run.line + 1)
     }
 }
 
@@ -56,34 +67,54 @@ package struct Blame {
         guard let newest = versions.first else { return BlamedLines(TextLines([]), [], []) }
         let all = try self.text(newest)
         var text = all
-        // The oldest version has every line that is not attributed to another one.
-        var origins = Array(repeating: BlamedLines.Origin(version: 0, line: 0), count: all.lines.count)
-        // Lines not attributed yet, with their numbers in the version being compared.
-        var open = (0..<UInt32(all.lines.count)).map { (line: $0, source: $0) }
+        var done: [BlamedLines.Run] = []
+        // Lines not attributed yet, with their places in the version being compared.
+        var open = [BlamedLines.Run(line: 0, source: 0, count: all.lines.count)].filter { $0.count > 0 }
         for index in versions.indices where !open.isEmpty {
             let next = index + 1 < versions.count && versions[index + 1].isPresent ? versions[index + 1] : nil
             let older = try next.map(self.text) ?? TextLines([])
-            let numbers = TextLines.numbers(older, text)
-            let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
-            var stillOpen: [(line: UInt32, source: UInt32)] = []
-            var edit = 0
-            var shift = 0
-            for place in open {
-                let source = Int(place.source)
-                while edit < edits.count, edits[edit].right.upperBound <= source {
+            open = Blame.divide(open, by: TextLines.edits(from: older, to: text), version: index, &done)
+            text = older
+        }
+        return BlamedLines(all, done, versions)
+    }
+
+    /// Attributes the lines that edits have brought to a version, and returns the others with their places before it.
+    ///
+    /// - Parameters:
+    ///   - open: runs in the order of the version's lines.
+    ///   - done: receives the attributed runs.
+    private static func divide(
+        _ open: [BlamedLines.Run], by edits: [LineEdit], version: Int, _ done: inout [BlamedLines.Run]
+    ) -> [BlamedLines.Run] {
+        var left: [BlamedLines.Run] = []
+        var (edit, shift) = (0, 0)
+        for run in open {
+            var rest = run
+            /// Takes the lines before a place from the rest of the run.
+            func take(until place: Int) -> BlamedLines.Run {
+                let count = min(place - rest.source, rest.count)
+                defer {
+                    rest = BlamedLines.Run(
+                        line: rest.line + count, source: rest.source + count, count: rest.count - count)
+                }
+                return BlamedLines.Run(line: rest.line, source: rest.source, count: count, version: version)
+            }
+            while rest.count > 0 {
+                while edit < edits.count, edits[edit].right.upperBound <= rest.source {
                     shift += edits[edit].left.count - edits[edit].right.count
                     edit += 1
                 }
-                if edit < edits.count, edits[edit].right.contains(source) {
-                    origins[Int(place.line)] = BlamedLines.Origin(version: UInt32(index), line: place.source + 1)
+                if edit < edits.count, edits[edit].right.contains(rest.source) {
+                    done.append(take(until: edits[edit].right.upperBound))
                 } else {
-                    stillOpen.append((place.line, UInt32(source + shift)))
+                    var kept = take(until: edit < edits.count ? edits[edit].right.lowerBound : .max)
+                    kept.source += shift
+                    left.append(kept)
                 }
             }
-            open = stillOpen
-            text = older
         }
-        return BlamedLines(all, origins, versions)
+        return left
     }
 
     /// Returns the lines of a version; none if it is not a file.

@@ -17,8 +17,7 @@ package struct PutBack {
 
     package init(older: TextLines, newer: TextLines) {
         (self.older, self.newer) = (older, newer)
-        let numbers = TextLines.numbers(older, newer)
-        hunks = UnifiedDiff.hunks(LineDiff.edits(from: numbers.left, to: numbers.right))
+        hunks = UnifiedDiff.hunks(TextLines.edits(from: older, to: newer))
     }
 
     package var hunkCount: Int { hunks.count }
@@ -27,8 +26,7 @@ package struct PutBack {
     ///
     /// - Parameter chosen: indices of hunks, as `UnifiedDiff.hunks` orders them; others are ignored.
     package func apply(_ chosen: Set<Int>, to present: TextLines) -> Outcome {
-        let numbers = TextLines.numbers(newer, present)
-        let since = LineDiff.edits(from: numbers.left, to: numbers.right)
+        let since = TextLines.edits(from: newer, to: present)
         var lines: [ArraySlice<UInt8>] = []
         var (next, isChanged, isTerminated) = (0, false, present.isTerminated)
         for edit in chosen.sorted().filter(hunks.indices.contains).flatMap({ hunks[$0] }) {
@@ -40,7 +38,8 @@ package struct PutBack {
             let before = since.prefix { $0.left.upperBound <= edit.right.lowerBound }
             let shift = before.reduce(0) { $0 + $1.right.count - $1.left.count }
             let place = (edit.right.lowerBound + shift)..<(edit.right.upperBound + shift)
-            lines += present.lines[next..<place.lowerBound] + wanted
+            lines += present.lines[next..<place.lowerBound]
+            lines += wanted
             next = place.upperBound
             isChanged = true
             if next == present.lines.count, edit.left.upperBound == older.lines.count {

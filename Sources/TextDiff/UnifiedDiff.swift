@@ -44,8 +44,7 @@ package struct UnifiedDiff {
     /// The part of the diff that touches lines `range` of the new text; all of it if `range` is nil.
     package func lines(touching range: Range<Int>?) -> [Line] {
         let (old, new) = (left ?? TextLines([]), right ?? TextLines([]))
-        let numbers = TextLines.numbers(old, new)
-        var edits = LineDiff.edits(from: numbers.left, to: numbers.right)
+        var edits = TextLines.edits(from: old, to: new)
         if let range { edits = edits.filter { $0.touches(range) } }
         if edits.isEmpty { return [] }
         var lines = [

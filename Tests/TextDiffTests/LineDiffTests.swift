@@ -44,6 +44,57 @@ struct LineDiffTests {
         }
     }
 
+    @Test("texts have the edits of all their lines, with empty ones, equal beginnings and ends, and no last line feed")
+    func texts() {
+        var random = SeededGenerator("edits of texts")
+        for _ in 0..<3000 {
+            let left = text(Int.random(in: 0...9, using: &random), &random)
+            // Often the same text with a change in the middle.
+            var right = Bool.random(using: &random) ? left : text(Int.random(in: 0...9, using: &random), &random)
+            if Bool.random(using: &random) {
+                let place = Int.random(in: 0...right.count, using: &random)
+                right.replaceSubrange(place..<place, with: text(Int.random(in: 0...2, using: &random), &random))
+            }
+            if Bool.random(using: &random) { right = Array(right.dropLast()) }
+            let (old, new) = (lines(left), lines(right))
+            var numbers: [[UInt8]: Int] = [:]
+            func number(_ line: [UInt8]) -> Int {
+                numbers[line] = numbers[line] ?? numbers.count
+                return numbers[line] ?? 0
+            }
+            let all = LineDiff.edits(from: old.map(number), to: new.map(number))
+            let found = TextLines.edits(from: TextLines(left), to: TextLines(right))
+            #expect(found == all, "seed \(random.seed): \(left) \(right)")
+            #expect(TextLines(left).lines.map { Array($0) } == old.map { $0.last == 10 ? $0.dropLast() : $0 })
+        }
+    }
+
+    @Test("long equal beginnings and ends of a text are skipped, whatever their length")
+    func longTexts() {
+        for length in [0, 1, 2, 511, 512, 513, 5000] {
+            let head = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+            let tail = [UInt8](repeating: 10, count: length)
+            let (left, right) = (head + Array("\nx\n".utf8) + tail, head + Array("\ny\ny\n".utf8) + tail)
+            #expect(
+                TextLines.edits(from: TextLines(left), to: TextLines(right)) == [LineEdit(left: 1..<2, right: 1..<3)])
+        }
+    }
+
+    /// Lines of one or no letter.
+    private func text(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {
+        (0..<count).flatMap { _ in Array(["", "a", "b"].randomElement(using: &random)?.utf8 ?? "".utf8) + [10] }
+    }
+
+    /// The lines with their line feeds.
+    private func lines(_ text: [UInt8]) -> [[UInt8]] {
+        var lines: [[UInt8]] = []
+        for byte in text {
+            if lines.last.map({ $0.last == 10 }) ?? true { lines.append([]) }
+            lines[lines.count - 1].append(byte)
+        }
+        return lines
+    }
+
     private func sequence(_ count: Int, _ letters: Int, _ random: inout SeededGenerator) -> [Int] {
         (0..<count).map { _ in Int.random(in: 0..<letters, using: &random) }
     }

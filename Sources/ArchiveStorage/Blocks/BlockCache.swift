@@ -64,7 +64,7 @@ final class BlockCache: Sendable {
     func insert(_ block: DecodedBlock, at location: BlockLocation) {
         let evicted = state.withLock { state in
             if state.blocks.contains(location) { return [(key: BlockLocation, value: DecodedBlock)]() }
-            let evicted = state.blocks.insert(block, for: location, cost: block.raw.count)
+            let evicted = state.blocks.insert(block, for: location, cost: block.memory)
             for (location, block) in evicted where state.noted.remove(location) != nil {
                 for chunk in block.header.chunks where state.places[chunk.id]?.location == location {
                     state.places[chunk.id] = nil

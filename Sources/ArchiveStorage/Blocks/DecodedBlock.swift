@@ -27,6 +27,9 @@ final class DecodedBlock: Sendable {
         self.ranges = ranges
     }
 
+    /// The approximate size in memory, in bytes: a small block is little else than its header.
+    var memory: Int { raw.count + 512 + header.chunks.count * (ranges.isEmpty ? 128 : 256) }
+
     /// The range of the chunk `id` in `raw`; nil if the block does not hold it.
     func range(of id: ChunkID) -> Range<Int>? {
         if !ranges.isEmpty { return ranges[id] }

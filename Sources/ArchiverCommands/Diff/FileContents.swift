@@ -47,8 +47,7 @@ enum FileContents {
         else { return nil }
         let (old, new) = (try difference.left.map(left.bytes) ?? [], try difference.right.map(right.bytes) ?? [])
         if TextLines.isBinary(old) || TextLines.isBinary(new) { return nil }
-        let numbers = TextLines.numbers(TextLines(old), TextLines(new))
-        let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
+        let edits = TextLines.edits(from: TextLines(old), to: TextLines(new))
         return (edits.reduce(0) { $0 + $1.right.count }, edits.reduce(0) { $0 + $1.left.count })
     }
 }

@@ -57,8 +57,7 @@ struct LineHistory {
                 break
             }
             let older = try texts.text(next)
-            let numbers = TextLines.numbers(older, text)
-            let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
+            let edits = TextLines.edits(from: older, to: text)
             if edits.contains(where: { $0.touches(lines) }) {
                 found.append(LineVersion(version: version, range: lines))
             }

@@ -44,13 +44,11 @@ struct DiffAnswer: Encodable {
 
     /// Returns the hunks between two texts, in the order in which ``PutBack`` numbers them.
     static func hunks(_ old: TextLines, _ new: TextLines) -> (hunks: [Hunk], isTruncated: Bool) {
-        let numbers = TextLines.numbers(old, new)
-        let edits = LineDiff.edits(from: numbers.left, to: numbers.right)
         var (hunks, lines): ([Hunk], Int) = ([], 0)
         func texts(_ sign: String, _ text: TextLines, _ range: Range<Int>) -> [[String]] {
             text.lines[range].map { [sign, LineText.text($0)] }
         }
-        for group in UnifiedDiff.hunks(edits) {
+        for group in UnifiedDiff.hunks(TextLines.edits(from: old, to: new)) {
             guard let first = group.first, let last = group.last else { continue }
             let before = min(UnifiedDiff.contextLines, first.left.lowerBound)
             let after = min(UnifiedDiff.contextLines, old.lines.count - last.left.upperBound)

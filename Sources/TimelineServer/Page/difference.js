@@ -35,12 +35,12 @@ export class Difference {
     this.box.scrollTop = 0;
   }
 
-  /** "then" and "now", with the times of the two moments. */
+  /** The times of the older and the newer moment. */
   get #times() {
     const { position: { b, sides: { older, newer } }, aSnapshot } = this.#page;
     const time = (id) => (id === b.id ? b.time : aSnapshot?.id === id ? aSnapshot.time : null);
-    const words = (id) => (id === "disk" ? "on disk now" : time(id) === null ? "" : brief(time(id)));
-    return { then: words(older), now: words(newer), full: time(older) === null ? "" : moment(time(older)) };
+    const words = (id) => (id === "disk" ? "now, on disk" : time(id) === null ? "" : brief(time(id)));
+    return { before: words(older), after: words(newer), full: time(older) === null ? "" : moment(time(older)) };
   }
 
   async #nodes(answer, item, signal) {
@@ -61,8 +61,8 @@ export class Difference {
   async #images({ left, right }, item, signal) {
     const { contents, position: { sides } } = this.#page;
     const at = (id) => (id === "none" || id === "disk" ? null : contents.image(id, item, signal));
-    const { then, now } = this.#times;
-    const pair = imagePair(await at(sides.older), await at(sides.newer), then, now);
+    const { before, after } = this.#times;
+    const pair = imagePair(await at(sides.older), await at(sides.newer), before, after);
     return sides.newer === "disk" ? [element("p", { class: "summary", text: `The image on disk differs: ${sizes(left, right)}` }), ...pair] : pair;
   }
 
@@ -70,10 +70,10 @@ export class Difference {
     const rows = diffRows(answer.hunks);
     const isSplit = this.#layout === "split" && this.box.clientWidth > 640;
     const count = (sign) => rows.filter((row) => row.sign === sign).length;
-    const { then, now } = this.#times;
+    const { before, after } = this.#times;
     const head = element("div", { class: "diff-head" },
       element("span", { class: "summary" },
-        element("span", { class: "sides" }, `then ${then} → now ${now}`), " ",
+        element("span", { class: "sides" }, `${before} → ${after}`), " ",
         element("span", { class: "removed", text: `− ${counted(count("-"), "line")}` }), " ",
         element("span", { class: "added", text: `+ ${counted(count("+"), "line")}` }), " ",
         element("span", { class: "muted", text: [sizes(answer.left, answer.right), answer.encoding,
@@ -105,8 +105,8 @@ export class Difference {
 }
 
 function sizes(left, right) {
-  if (!left) return `not there then, ${bytes(right.size)} now`;
-  if (!right) return `${bytes(left.size)} then, not there now`;
+  if (!left) return `not there before, ${bytes(right.size)} after`;
+  if (!right) return `${bytes(left.size)} before, not there after`;
   return `${bytes(left.size)} → ${bytes(right.size)} (${signedBytes(right.size - left.size)})`;
 }
 

@@ -7,7 +7,7 @@ import { keysOf, treeKeys } from "./keys.js";
 const paragraphs = [
   "The bars show when files changed. Click a bar, or use the arrow keys, to choose the moment that is shown, B. The files below are those of that moment.",
   "It is compared with another moment, A: the snapshot before, until you keep another one (press a, or hold Shift and click), or the files on disk now (press n).",
-  "Select a file: the diamonds on the timeline are its versions, and ← and → step through them. Diff shows what changed from then to now, the older moment first.",
+  "Select a file: the diamonds on the timeline are its versions, and ← and → step through them. Diff shows what changed between the two, the older moment first.",
   "Search finds names and lines of all versions, deleted ones too, the newest first. A result opens the last moment that has it.",
   "Restore shows a plan first. Apply carries it out. Undo reverses it. In a diff, single paragraphs can be put back into the file on disk. Copy writes an old version under another name.",
 ];

@@ -3,8 +3,8 @@
 import { button, element } from "./elements.js";
 import { bytes } from "./amounts.js";
 
-/** `then` and `now`: the times of the two moments. */
-export function imagePair(left, right, then, now) {
+/** `before` and `after`: the times of the two moments. */
+export function imagePair(left, right, before, after) {
   const figure = (image, name) => {
     const caption = element("figcaption", {}, `${name}: ${image ? bytes(image.size) : "not there"}`);
     if (!image) return element("figure", {}, element("div", { class: "absent-image" }), caption);
@@ -13,15 +13,15 @@ export function imagePair(left, right, then, now) {
     picture.src = image.url;
     return element("figure", {}, picture, caption);
   };
-  const beside = element("div", { class: "images" }, figure(left, `then, ${then}`), figure(right, `now, ${now}`));
+  const beside = element("div", { class: "images" }, figure(left, `before, ${before}`), figure(right, `after, ${after}`));
   if (!left || !right) return [beside];
 
   const upper = element("img", { class: "upper", alt: "" });
-  const lower = element("img", { alt: "The image then to the left of the border, now to the right" });
+  const lower = element("img", { alt: "The image before to the left of the border, after to the right" });
   upper.src = left.url;
   lower.src = right.url;
   const stack = element("div", { class: "swipe" }, lower, upper);
-  const slider = element("input", { type: "range", min: 0, max: 100, value: 50, "aria-label": "Border between then and now" });
+  const slider = element("input", { type: "range", min: 0, max: 100, value: 50, "aria-label": "Border between before and after" });
   const move = () => stack.style.setProperty("--border", slider.value + "%");
   slider.addEventListener("input", move);
   move();

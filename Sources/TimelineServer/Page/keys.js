@@ -19,7 +19,7 @@ export const keysOf = (page) => [
   ["a", ["a"], "compare from here: A stays at this moment; again to release A", () => page.togglePin()],
   ["n", ["n"], "compare with the files on disk now; again to end that", () => page.toggleDisk()],
   ["p", ["p"], "preview", () => page.show("preview")],
-  ["d", ["d"], "diff: what changed from then to now", () => page.show("diff")],
+  ["d", ["d"], "diff: what changed between the two moments", () => page.show("diff")],
   ["h", ["h"], "history", () => page.show("history")],
   ["b", ["b"], "blame", () => page.show("blame")],
   ["f", ["f"], "to the files", () => page.tree.focus()],
