@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import pty
 import shlex
 import signal
 import socket
@@ -145,6 +146,27 @@ class AccessTests(SceneCase):
                 found[name] = member.mode, archive.extractfile(member).read() if member.isfile() else None
         found.pop(b".", None)
         self.assertEqual(found, {name: (stat.S_IMODE(mode), data) for name, (mode, data) in self.before.items()})
+
+
+class TerminalTests(SceneCase):
+    def test_enter_in_the_terminal_prints_a_new_address(self):
+        """A terminal gets a new address with each Enter; both tokens are valid, once each."""
+        terminal, inner = pty.openpty()
+        server = subprocess.Popen(
+            [self.scene.binary, "browse", self.scene.root, "--no-open"], env=self.scene.environment, stdin=inner, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        os.close(inner)
+        self.addCleanup(lambda: (server.kill(), server.wait(), server.stdout.close(), server.stderr.close(), os.close(terminal)))
+        first = server.stdout.readline().strip()
+        self.assertIn("Enter prints a new address", server.stderr.readline())
+        os.write(terminal, b"\n")
+        second = server.stdout.readline().strip()
+        self.assertNotEqual(first, second)
+        self.assertEqual(first.split("#")[0], second.split("#")[0])
+        for url in (second, first):
+            self.assertTrue(Client(url).root)
+            with self.assertRaises(Exception):
+                Client(url)
 
 
 class ReadOnlyTests(PageCase):

@@ -78,7 +78,9 @@ struct BrowseCommand: LastingCommand {
                 let url = newAddress()
                 print(url)
                 if opens { browser.open(url) }
-                Terminal.onEnter { print(newAddress()) }
+                if Terminal.onEnter({ print(newAddress()) }) {
+                    console.remark("Enter prints a new address, Ctrl-C ends.")
+                }
             }
         } catch {
             throw Failure(
@@ -121,11 +123,13 @@ struct BrowseCommand: LastingCommand {
 /// The terminal in which the server was started.
 private enum Terminal {
     /// Calls `body` whenever Enter is pressed.
-    static func onEnter(_ body: @escaping @Sendable () -> Void) {
-        guard isatty(STDIN_FILENO) == 1 else { return }
+    ///
+    /// - Returns: whether there is a terminal.
+    static func onEnter(_ body: @escaping @Sendable () -> Void) -> Bool {
+        guard isatty(STDIN_FILENO) == 1 else { return false }
         // A background process that reads would be stopped; so it gets an error, and waits until it is in front.
         signal(SIGTTIN, SIG_IGN)
-        try? DetachedThread.start(for: "the terminal") {
+        let isStarted: Void? = try? DetachedThread.start(for: "the terminal") {
             var bytes = [UInt8](repeating: 0, count: 256)
             while true {
                 var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
@@ -141,6 +145,7 @@ private enum Terminal {
                 }
             }
         }
+        return isStarted != nil
     }
 }
 
