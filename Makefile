@@ -21,7 +21,7 @@ BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time chromium chromium-driver firefox-esr
 
-.PHONY: help setup setup-test build build-tests demo test test-all browser browser-hour test-debug soak soak-faults fuzz mutations check format install bench bench-lines build-benchmarks year clean
+.PHONY: help setup setup-test build build-tests demo test test-all browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install bench bench-lines build-benchmarks year clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -105,16 +105,25 @@ fuzz: build-tests ## Search for inputs that crash a decoder, with libFuzzer, for
 mutations: build-tests ## Try MUTATIONS (default 100,000) damaged archives of each kind.
 	@MUTATIONS=$(MUTATIONS) $(RUN_TESTS) --filter '^ArchiverKitTests\.MutatedArchive'
 
-check: setup ## Check formatting and words, and build everything and an outside package with warnings as errors.
+OUTSIDE_TESTS = $(SWIFT) test --skip-build --package-path fixtures/package --scratch-path .build/outside
+
+check: setup ## Check formatting and words, build everything, the documentation and an outside package, without warnings.
 	@$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests fixtures/package
 	@fixtures/lint.sh
 	@$(MAKE) --no-print-directory build-tests
-	@$(SWIFT) build --package-path fixtures/package --scratch-path .build/outside
-	@.build/outside/debug/everything
-	@.build/outside/debug/interface
-	@.build/outside/debug/watcher
-	@.build/outside/debug/shelf
+	@fixtures/docs.sh "$$($(BUILD_TESTS) --show-bin-path)"
+	@$(SWIFT) build --build-tests --package-path fixtures/package --scratch-path .build/outside
+	@for program in everything shelf game server editor watcher restorer interface; do \
+		.build/outside/debug/$$program || exit 1; done
+	@$(OUTSIDE_TESTS)
 	@! ldd .build/outside/debug/shelf | grep -E 'sqlite|libz|deflate'
+
+# The programs of the outside package with the compiler's checks for races and for wrong memory.
+sanitizers: setup ## Run the programs of the outside package with ThreadSanitizer and AddressSanitizer.
+	@for check in thread address; do \
+		$(SWIFT) build --build-tests --package-path fixtures/package --scratch-path .build/$$check --sanitize $$check \
+		&& for program in everything game server editor watcher restorer interface; do \
+			echo "$$check: $$program"; .build/$$check/debug/$$program || exit 1; done || exit 1; done
 
 format: ## Format the sources.
 	@$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests

@@ -22,6 +22,7 @@ public struct ArchiveFinding: Sendable, Hashable {
         case cut
     }
 
+    /// The kind of problem.
     public let kind: Kind
     /// A sentence that names the file, without a full stop.
     public let message: String
@@ -34,11 +35,11 @@ public struct ArchiveFinding: Sendable, Hashable {
     /// What the user can do about it; nil if nothing needs to be done.
     public var remedy: String? {
         switch kind {
-        case .damage: "run 'archiver check' to see what is still good"
+        case .damage: Advice.seeWhatIsGood.text
         case .lostSnapshot: "capture the root, so that its latest snapshot can be read"
         case .missing: "put the segment back from a copy of the archive"
         case .unreadable: "use a newer archiver"
-        case .unread: "repair or move the file; 'archiver check' shows what is good"
+        case .unread: Advice.repairFile.text
         case .stranger: "move it out of the archive's directory"
         case .unfinishedPurge: "run the same purge again; it does the rest"
         case .cut: nil

@@ -9,6 +9,8 @@ internal import SystemPackage
 struct ArchivePlace {
     let layout: ArchiveLayout
     let segments: any SegmentStore
+    /// Dates saved states; nil for the system's clock.
+    var clock: (@Sendable () -> Timestamp)?
 
     init(layout: ArchiveLayout, segments: any SegmentStore) {
         self.layout = layout
@@ -34,7 +36,7 @@ struct ArchivePlace {
             if names.isEmpty { throw error }
             throw StorageError(
                 .notAnArchive, directory, "\(directory) is not an archive: it has no archive.json",
-                remedy: "name an archive with --archive")
+                remedy: Advice.nameArchive.text)
         }
     }
 
@@ -167,7 +169,7 @@ struct ArchivePlace {
         } catch  where error.code == .noSuchFileOrDirectory || error.code == .notDirectory {
             throw StorageError(
                 .noArchive, layout.directory, "there is no archive at \(layout.directory)",
-                remedy: "is its disk mounted? otherwise name the archive with --archive")
+                remedy: Advice.mountDisk.text)
         } catch {
             throw StorageError(error)
         }
@@ -181,7 +183,7 @@ struct ArchivePlace {
             guard case .unknownVersion(let version) = error else {
                 throw StorageError(
                     .damaged, layout.manifest.path, "\(layout.manifest.path) is damaged: \(error)",
-                    remedy: "run 'archiver repair', or put the file back from a copy of the archive")
+                    remedy: Advice.repairArchive.text)
             }
             throw StorageError(
                 .newerFormat, layout.directory,
@@ -208,7 +210,7 @@ struct ArchivePlace {
         throw StorageError(
             .notAnArchive, layout.directory,
             "\(layout.directory) is a directory with other files in it, not an archive",
-            remedy: "name an empty or new directory with --archive")
+            remedy: Advice.nameEmptyDirectory.text)
     }
 
     /// Throws if the directory holds segments: it is an archive without a manifest, not an empty or foreign directory.
@@ -217,7 +219,7 @@ struct ArchivePlace {
         throw StorageError(
             .damaged, layout.manifest.path,
             "the archive \(layout.directory) has lost its archive.json; its segments are there",
-            remedy: "run 'archiver repair', or put the file back from a copy of the archive")
+            remedy: Advice.repairArchive.text)
     }
 
     /// The names in `directory` except those that an interrupted creation leaves; nil if it does not exist.
@@ -233,7 +235,7 @@ struct ArchivePlace {
         } catch  where error.code == .notDirectory {
             throw StorageError(
                 .notAnArchive, directory, "\(directory) is a file, not an archive",
-                remedy: "name a directory with --archive")
+                remedy: Advice.nameDirectory.text)
         } catch {
             throw StorageError(FileError(error.operation, directory, error.code))
         }

@@ -199,7 +199,7 @@ extension ArchiveStore {
         guard names.isDisjoint(with: try catalogue.copiedSegments()), names.isDisjoint(with: others) else {
             throw StorageError(
                 .damaged, layout.directory, "segments cannot be dropped: other files have the same ids",
-                remedy: "run 'archiver check', and move the files that it names out of the archive")
+                remedy: Advice.moveNamedFiles.text)
         }
         let record = DroppedSegments(time: time, segments: names)
         try enter(record, listed: record)

@@ -1,7 +1,7 @@
 // An archive on disk: opening it, reading chunks, beginning commits.
 
 package import ArchiveFormat
-internal import FileIO
+package import FileIO
 internal import Glibc
 package import SystemPackage
 internal import Threading
@@ -35,6 +35,8 @@ package final class ArchiveStore: Sendable {
     package var findings: [ArchiveFinding] { found.withLock { $0 } }
     /// Whether opening this object created the archive.
     package let isNew: Bool
+    /// Dates saved states; nil for the system's clock.
+    package let clock: (@Sendable () -> Timestamp)?
 
     private init(
         _ place: ArchivePlace, _ manifest: ArchiveManifest, _ catalogue: Catalogue, lock: UseLock?,
@@ -42,6 +44,7 @@ package final class ArchiveStore: Sendable {
     ) {
         self.lock = Locked(lock)
         self.isNew = isNew
+        clock = place.clock
         layout = place.layout
         segments = place.segments
         self.manifest = manifest
@@ -84,17 +87,20 @@ package final class ArchiveStore: Sendable {
     /// - Parameters:
     ///   - creating: whether to create an archive if there is none.
     ///   - segments: the store of its segments; nil for its directory.
+    ///   - clock: dates saved states; nil for the system's clock.
     /// - Throws: `StorageError`.
     package static func open(
-        _ directory: FilePath, creating: Bool, segments: (any SegmentStore)? = nil
+        _ directory: FilePath, creating: Bool, segments: (any SegmentStore)? = nil,
+        clock: (@Sendable () -> Timestamp)? = nil
     ) throws(StorageError) -> ArchiveStore {
-        let place = ArchivePlace(of: directory, segments)
+        var place = ArchivePlace(of: directory, segments)
+        place.clock = clock
         let (manifest, isNew) = try creating ? place.openOrCreate() : (place.open(), false)
         if let refusal = place.refusal(manifest) { return try openForReading(place, manifest, refusal) }
         guard directory.isWritable else {
             let refusal = StorageError(
                 .readOnly, directory, "the archive \(directory) cannot be written to",
-                remedy: "make its directory writable, or use another one with --archive")
+                remedy: Advice.makeWritable.text)
             return try openForReading(place, manifest, refusal)
         }
         do {

@@ -63,7 +63,7 @@ public struct StorageError: Error, Sendable {
     package static func damaged(_ segment: FilePath, offset: Int, _ reason: FormatError) -> StorageError {
         StorageError(
             .damaged, segment, "block at byte \(offset) of \(segment): \(reason)",
-            remedy: "run 'archiver check' to see what is still good; other snapshots stay usable")
+            remedy: Advice.seeWhatIsGoodElsewhere.text)
     }
 
     /// A block of a later program.
@@ -97,14 +97,14 @@ public struct StorageError: Error, Sendable {
     package static func replaced(_ archive: FilePath) -> StorageError {
         StorageError(
             .noArchive, archive, "the archive \(archive) was removed or replaced while it was in use",
-            remedy: "is its disk mounted? put the archive back, or stop this command and start it again")
+            remedy: Advice.putBack.text)
     }
 
     /// The error for a chunk that no segment has.
     package static func missing(_ id: some CustomStringConvertible, in archive: FilePath) -> StorageError {
         StorageError(
             .damaged, archive, "chunk \(id) is missing from \(archive)",
-            remedy: "run 'archiver repair --catalogue', then 'archiver check'")
+            remedy: Advice.rebuildAndCheck.text)
     }
 }
 

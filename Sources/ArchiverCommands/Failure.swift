@@ -20,14 +20,15 @@ struct Failure: Error {
 extension Failure {
     init(_ error: ArchiverError) {
         self.init(
-            status: ExitStatus(error.code), code: error.code.rawValue, message: error.message, remedy: error.remedy,
-            path: error.path?.bytes, candidates: error.candidates)
+            status: ExitStatus(error.code), code: error.code.rawValue, message: error.message,
+            remedy: CommandRemedy.text(error.remedy, path: error.path), path: error.path?.bytes,
+            candidates: error.candidates)
     }
 
     init(_ error: FileError) {
         self.init(
-            status: .failed, code: "system", message: error.description, remedy: error.remedy,
-            path: error.path.bytes)
+            status: .failed, code: "system", message: error.description,
+            remedy: CommandRemedy.text(error.remedy), path: error.path.bytes)
     }
 
     /// The failure for a wrong command line.

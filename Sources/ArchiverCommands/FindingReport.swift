@@ -18,7 +18,8 @@ struct FindingReport {
             for finding in findings { if let line = try? JSONText.of(WarningJSON(finding)) { console.warn(line) } }
         } else {
             console.warn(findings, count: findings.count, limit: FindingReport.limit) { finding in
-                "warning: " + Escaping.text(finding.message) + (finding.remedy.map { " — " + $0 } ?? "")
+                "warning: " + Escaping.text(finding.message)
+                    + (CommandRemedy.text(finding.remedy).map { " — " + $0 } ?? "")
             }
         }
     }
@@ -62,6 +63,6 @@ private struct WarningJSON: Encodable {
 
 extension WarningJSON {
     init(_ finding: ArchiveFinding) {
-        self.init(kind: finding.kind.rawValue, message: finding.message, remedy: finding.remedy)
+        self.init(kind: finding.kind.rawValue, message: finding.message, remedy: CommandRemedy.text(finding.remedy))
     }
 }

@@ -85,7 +85,7 @@ extension Archive {
             case .latest(0): return try store.catalogue.states(any).first
             case .latest(let back): filter.offset = back
             case .oldest: filter.newestFirst = false
-            case .time(let time): filter.until = time
+            case .time(let time): filter.until = store.clock.flatMap { selector.time(at: $0()) } ?? time
             case .session:
                 throw ArchiverError(
                     .malformedSelector, "'\(selector)' is for directories, not for saved states",
@@ -101,7 +101,7 @@ extension Archive {
             if looks[1].isEmpty { return nil }
             throw ArchiverError(
                 .noSuchSnapshot, "no state is that old: '\(selector)'",
-                remedy: "'archiver list --states' shows all states")
+                remedy: Advice.listStates.text)
         }
     }
 
@@ -119,7 +119,7 @@ extension Archive {
         guard let first = candidates.first else {
             throw ArchiverError(
                 .noSuchSnapshot, "no state has the label or the id '\(name)'",
-                remedy: "'archiver list --states' shows all states")
+                remedy: Advice.listStates.text)
         }
         _ = try Archive.only(
             candidates.map(Selection.state), "the ids of several states begin with '\(name)'")

@@ -74,7 +74,7 @@ extension Archive {
         if let number = try number(of: root) { return number }
         throw ArchiverError(
             .noSuchSnapshot, "\(root.path) has no snapshots",
-            remedy: "make one with 'archiver capture \(root.path)'", path: root.path)
+            remedy: Advice.captureFirst.text, path: root.path)
     }
 
     /// The snapshot or the saved state that `selector` names.
@@ -114,7 +114,7 @@ extension Archive {
             if let state = try state(.latest, titled: name) { return .state(state) }
             throw ArchiverError(
                 .noSuchSnapshot, "no snapshot or saved state has the id, label or title '\(name)'",
-                remedy: "'archiver list' shows the snapshots, 'archiver list --states' the states")
+                remedy: Advice.listAll.text)
         }
     }
 
@@ -145,7 +145,7 @@ extension Archive {
                 steps == 1
                     ? "there is no state of '\(state.title)' before \(state.id.short)"
                     : "there are fewer than \(steps) states of '\(state.title)' before \(state.id.short)",
-                remedy: "'archiver list --states' shows all states")
+                remedy: Advice.listStates.text)
         }
     }
 
@@ -166,12 +166,12 @@ extension Archive {
         if let labelled = try store.catalogue.snapshots(byLabel).first { return labelled }
         guard Archive.mayBeID(name) else {
             throw ArchiverError(
-                .noSuchSnapshot, "no snapshot has the label '\(name)'", remedy: "'archiver list' shows the labels")
+                .noSuchSnapshot, "no snapshot has the label '\(name)'", remedy: Advice.listLabels.text)
         }
         let candidates = try snapshots(withIDPrefix: name)
         guard let first = candidates.first else {
             throw ArchiverError(
-                .noSuchSnapshot, "no snapshot's id begins with '\(name)'", remedy: "'archiver list' shows the ids")
+                .noSuchSnapshot, "no snapshot's id begins with '\(name)'", remedy: Advice.listIDs.text)
         }
         _ = try Archive.only(candidates.map(Selection.snapshot), "several ids begin with '\(name)'")
         return first
@@ -212,6 +212,6 @@ extension Archive {
         let place = root.map { "of \($0.path) " } ?? ""
         return ArchiverError(
             .noSuchSnapshot, "no snapshot \(place)is that old: '\(selector)'",
-            remedy: "'archiver list' shows all snapshots")
+            remedy: Advice.listSnapshots.text)
     }
 }

@@ -19,7 +19,7 @@ extension Archive {
             guard let result = response?.audit else {
                 throw ArchiverError(
                     .notWatched, "\(path) is not being watched",
-                    remedy: "'archiver watch \(path)' watches it, 'archiver capture \(path)' captures it now",
+                    remedy: Advice.watchOrCapture.text,
                     path: path)
             }
             return result

@@ -18,27 +18,31 @@ public final class Archive: Sendable {
     public let directory: FilePath
     package let store: ArchiveStore
     package let nodes: StoredNodes
+    /// The directory of an archive in memory, which goes with it.
+    private let memory: MemoryDirectory?
 
-    private init(_ directory: FilePath, _ store: ArchiveStore) {
+    private init(_ directory: FilePath, _ store: ArchiveStore, in memory: MemoryDirectory? = nil) {
         self.directory = directory
         self.store = store
+        self.memory = memory
         nodes = StoredNodes(store)
     }
 
-    /// The default archive: `$ARCHIVER_ARCHIVE`, else `$XDG_DATA_HOME/archiver`, else `~/.local/share/archiver`.
+    /// The default archive: the directory `archiver` in the user's data directory, usually `~/.local/share/archiver`.
     ///
-    /// If `$HOME` is not set, as in some services, the home directory comes from the user's account.
+    /// The XDG Base Directory Specification defines the data directory. If `$HOME` is not set, as in some services, the
+    /// home directory comes from the user's account.
+    ///
     /// - Throws: `ArchiverError` with the code `noArchive` if the account has no home directory either.
     public static var defaultDirectory: FilePath {
         get throws(ArchiverError) {
-            if let path = environment("ARCHIVER_ARCHIVE") { return path }
             if let data = environment("XDG_DATA_HOME"), data.isAbsolute { return data.appending("archiver") }
             if let home = environment("HOME") ?? AccountNames.home(of: getuid()), home.isAbsolute {
                 return home.appending(".local/share/archiver")
             }
             throw ArchiverError(
                 .noArchive, "no archive is named, and there is no home directory to look in: $HOME is not set",
-                remedy: "name the archive with --archive or $ARCHIVER_ARCHIVE")
+                remedy: Advice.nameArchiveWithoutHome.text)
         }
     }
 
@@ -67,14 +71,12 @@ public final class Archive: Sendable {
             } catch {
                 // The remedy suggests a new archive only for the default place. At any other, the archive may be on a
                 // disk that is not mounted, and a new one would hide it.
-                guard error.code == .noArchive, directory == nil, environment("ARCHIVER_ARCHIVE") == nil else {
+                guard error.code == .noArchive, directory == nil else {
                     throw error
                 }
                 throw ArchiverError(
                     .noArchive, error.message,
-                    remedy:
-                        "make one with 'archiver watch DIR' or 'archiver capture DIR', or name another with --archive",
-                    path: error.path)
+                    remedy: Advice.createArchive.text, path: error.path)
             }
         }
     }
@@ -84,6 +86,27 @@ public final class Archive: Sendable {
     /// - Throws: as `open(_:creating:)` with a `FilePath`.
     public static func open(_ path: String, creating: Bool = false) throws(ArchiverError) -> Archive {
         try open(FilePath(path), creating: creating)
+    }
+
+    /// Creates an archive in memory, for the tests of a program.
+    ///
+    /// It does all that an archive on a disk does. Its files are in a private directory of `/dev/shm`, the memory file
+    /// system, or where that is missing, in the directory for temporary files. They are removed when the archive is
+    /// released, or by the next archive in memory if the process is killed.
+    ///
+    /// - Parameter clock: dates saved states, and `@10m` in a selector is counted back from it; nil for the system's
+    ///   clock. A ``ManualClock`` stands still until it is set. Snapshots of directories always have the time of the
+    ///   system's clock, as their files do.
+    /// - Throws: `ArchiverError` with the codes `noSpace`, `permission` or `system` if no directory can be created.
+    public static func inMemory(clock: ManualClock? = nil) throws(ArchiverError) -> Archive {
+        try facing {
+            let memory = try MemoryDirectory()
+            let place = memory.path.appending("archive")
+            var time: (@Sendable () -> Timestamp)?
+            if let clock { time = { clock.now } }
+            let store = try ArchiveStore.open(place, creating: true, clock: time)
+            return Archive(place, store, in: memory)
+        }
     }
 
     package var id: ArchiveID { store.manifest.id }

@@ -59,6 +59,6 @@ struct ParentCheck {
     private func orphan(_ path: RelativePath) -> StorageError {
         StorageError(
             .damaged, nodes.directory, "the new state would hold '\(path)' without its directory",
-            remedy: "run 'archiver check', then capture everything, which rebuilds the state from the directory")
+            remedy: Advice.captureEverything.text)
     }
 }

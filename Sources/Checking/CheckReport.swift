@@ -1,6 +1,7 @@
 // Collects the findings of all parts of a check.
 
 internal import ArchiveFormat
+internal import ArchiveStorage
 internal import FileIO
 
 /// The result of a running check.
@@ -24,6 +25,6 @@ final class CheckReport {
 
     /// Records a finding that a rebuilt catalogue repairs.
     func find(inCatalogue message: String, snapshot: SnapshotID? = nil) {
-        find(message, snapshot: snapshot, remedy: "run 'archiver repair --catalogue'")
+        find(message, snapshot: snapshot, remedy: Advice.rebuildCatalogue.text)
     }
 }

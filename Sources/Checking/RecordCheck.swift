@@ -132,7 +132,7 @@ struct RecordCheck {
                 if try store.catalogue.isForgotten(chunk) { continue }
                 report.find(
                     "\(name) refers to \(chunk), which is lost",
-                    remedy: "it cannot be undone; restore a snapshot that 'archiver list' names instead")
+                    remedy: Advice.restoreListed.text)
             }
         }
     }

@@ -3,6 +3,7 @@
 import ArchiverKit
 import ArgumentParser
 import Mementos
+import Timeline
 
 struct Album: Codable, Sendable, Equatable {
     var title: String
@@ -31,17 +32,15 @@ struct DeleteAlbum: Command, Codable {
     }
 }
 
-/// Which album is shown; no command changes it, so it is not part of the commands' state.
-struct View: Codable, Sendable, Equatable {
-    var position = 0
+/// The shelf as a row of lines, of which one is shown.
+private struct Shelf: ScrollerList {
+    let history: UndoHistory<DeleteAlbum>
+    let initialPosition: Int?
+    var count: Int { history.state.value.count }
 
-    mutating func turn(to position: Int, of shelf: [Album]) {
-        self.position = max(0, min(position, shelf.count - 1))
-    }
-
-    func summary(of shelf: [Album]) -> String {
-        guard shelf.indices.contains(position) else { return "no albums" }
-        return "\(position + 1)/\(shelf.count) \(shelf[position].title) (\(shelf[position].artist))"
+    func view(at index: Int) -> String {
+        let album = history.state.value[index]
+        return "\(index + 1)/\(count) \(album.title) (\(album.artist))"
     }
 }
 
@@ -64,20 +63,23 @@ struct AlbumsExample: ParsableCommand {
         let archive = try Archive.forExamples()
         let kept = try archive.load(
             "albums", startingFrom: UndoMemento<DeleteAlbum>(state: AlbumsExample.first, position: UndoPosition()))
-        var view = try archive.load("albums: view", startingFrom: View())
         let history = UndoHistory<DeleteAlbum>(of: Observable(kept.state), position: kept.position)
-        print(view.summary(of: history.state.value))
+        // No command changes which album is shown, so it is not part of the commands' state.
+        let shelf = Scroller(
+            Shelf(history: history, initialPosition: try archive.load("albums: view", startingFrom: 0)))
+        try shelf.reload()
+        print(try shelf.view() ?? "no albums")
         for step in steps {
             switch step {
-            case .next: view.turn(to: (view.position + 1) % max(1, history.state.value.count), of: history.state.value)
-            case .delete: try history.execute(DeleteAlbum(at: view.position))
+            case .next: if try !shelf.next() { try shelf.scroll(.first) }
+            case .delete: try history.execute(DeleteAlbum(at: shelf.position ?? 0))
             case .undo: if try history.undo() == nil { print("nothing to undo") }
             case .redo: if try history.redo() == nil { print("nothing to redo") }
             }
-            view.turn(to: view.position, of: history.state.value)
-            print(view.summary(of: history.state.value))
+            try shelf.reload()
+            print(try shelf.view() ?? "no albums")
         }
         try archive.save(UndoOriginator(history).captureState(), as: "albums")
-        try archive.save(view, as: "albums: view")
+        try archive.save(shelf.position ?? 0, as: "albums: view")
     }
 }

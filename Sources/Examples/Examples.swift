@@ -2,6 +2,8 @@
 
 import ArchiverKit
 import ArgumentParser
+import Glibc
+import SystemPackage
 
 @main
 struct Examples: AsyncParsableCommand {
@@ -16,5 +18,7 @@ struct Examples: AsyncParsableCommand {
 
 extension Archive {
     /// The archive of all examples.
-    static func forExamples() throws -> Archive { try Archive.open(creating: true) }
+    static func forExamples() throws -> Archive {
+        try Archive.open(getenv("ARCHIVER_ARCHIVE").map { FilePath(platformString: $0) }, creating: true)
+    }
 }

@@ -15,35 +15,35 @@ struct TimelineExample: ParsableCommand {
     var directory: String
 
     @Option(parsing: .upToNextOption, help: "Steps: first, last, earlier, later, earlier-day, later-day.")
-    var steps: [TimelineStep] = [.last]
+    var steps: [StepArgument] = [.last]
 
     func run() throws {
         let archive = try Archive.forExamples()
         guard let root = try archive.root(holding: FilePath(directory)) else {
             throw ValidationError("the archive has no snapshots of \(directory)")
         }
-        let cursor = TimelineCursor(ArchiveTimeline(archive, root: root))
+        let scroller = Scroller(ArchiveTimeline(archive, root: root))
         let view = LineView()
-        cursor.delegate = view
-        for step in steps { try cursor.take(step.step) }
+        scroller.delegate = view
+        for step in steps { try scroller.take(step.step) }
     }
 }
 
 /// Prints the selected moment.
-private final class LineView: TimelineDelegate {
-    func timelineDidSelect(_ moment: ArchiveTimeline.Moment) {
+private final class LineView: ScrollerDelegate {
+    func scroller(_ scroller: Scroller<ArchiveTimeline>, didSelect moment: ListedSnapshot) {
         print("\(moment.label ?? moment.id.short): \(moment.totals.files) files, \(moment.changes.added) added")
     }
 
-    func timelineDidReachEnd() { print("there is nothing further") }
+    func scrollerDidReachEnd(_ scroller: Scroller<ArchiveTimeline>) { print("there is nothing further") }
 }
 
-enum TimelineStep: String, ExpressibleByArgument, CaseIterable {
+enum StepArgument: String, ExpressibleByArgument, CaseIterable {
     case first, last, earlier, later
     case earlierDay = "earlier-day"
     case laterDay = "later-day"
 
-    var step: TimelineCursor<ArchiveTimeline>.Step {
+    var step: TimelineStep {
         switch self {
         case .first: .first
         case .last: .last

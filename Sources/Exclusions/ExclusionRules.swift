@@ -27,7 +27,7 @@ public struct ExclusionRules: Hashable, Sendable {
     /// locks and automatic saves of Emacs, locks of LibreOffice, Kate's swap files, GLib's copies.
     ///
     /// Names that a user may choose are not among them: not vim's `4913`, which numbered files have, too, and which is
-    /// gone before a capture; not `*~`, as `cp --backup` makes such files.
+    /// gone before a capture; not `*~`, as numbered and simple backups are called so.
     public static let editorHelpers: [[UInt8]] = [
         ".*.sw[a-p]", ".#*", "\\#*#", ".~lock.*#", ".*.kate-swp", ".goutputstream-*",
     ].map { Array($0.utf8) }
@@ -35,6 +35,7 @@ public struct ExclusionRules: Hashable, Sendable {
     /// Whether the patterns begin with those of `editorHelpers`.
     public var excludesEditorHelpers: Bool { patterns.starts(with: ExclusionRules.editorHelpers) }
 
+    /// Rules that leave paths out of snapshots.
     public init(
         patterns: [[UInt8]] = [], ignoreFileNames: [[UInt8]] = [ExclusionRules.ignoreFileName],
         largerThan: UInt64? = nil, excludesCaches: Bool = false, crossesMounts: Bool = false
@@ -52,7 +53,7 @@ public struct ExclusionRules: Hashable, Sendable {
         return size > largerThan
     }
 
-    /// The patterns in a file given with `--exclude-from`, to be appended to `patterns`.
+    /// The patterns in a file of patterns, to be appended to `patterns`.
     ///
     /// Parsed like an ignore file, without comments, empty lines and trailing blanks.
     package static func patterns(in text: [UInt8]) -> [[UInt8]] {

@@ -4,8 +4,10 @@
 public struct ExtendedAttribute: Hashable, Sendable {
     /// The full name with its namespace, such as "user.comment", as bytes.
     public var name: [UInt8]
+    /// The bytes of its value.
     public var value: [UInt8]
 
+    /// An extended attribute.
     public init(name: [UInt8], value: [UInt8]) {
         self.name = name
         self.value = value

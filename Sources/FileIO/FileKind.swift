@@ -4,12 +4,19 @@
 ///
 /// Raw values are part of the archive format.
 public enum FileKind: UInt8, Sendable, Hashable, CaseIterable {
+    /// A regular file.
     case file = 0
+    /// A directory.
     case directory = 1
+    /// A symbolic link.
     case symbolicLink = 2
+    /// A FIFO, or named pipe.
     case fifo = 3
+    /// A socket.
     case socket = 4
+    /// A character device.
     case characterDevice = 5
+    /// A block device.
     case blockDevice = 6
 
     /// The kind in the type bits of `st_mode` (inode(7)).

@@ -10,7 +10,10 @@ public import SystemPackage
 
 /// The verdict of a test on one state.
 public enum BisectVerdict: String, Sendable {
-    case good, bad
+    /// The test succeeded.
+    case good
+    /// The test failed.
+    case bad
     /// The state cannot be tested.
     case skipped
 }
@@ -77,7 +80,7 @@ extension Archive {
         guard query.good == nil || states.first?.id == query.good?.id, states.last?.id == query.bad.id else {
             throw ArchiverError(
                 .unsuitableSettings, "the good state must come before the bad one, in the same root",
-                remedy: "'archiver list' shows the snapshots in their order")
+                remedy: Advice.listInOrder.text)
         }
         var search = BisectSearch(
             states: states, scratch: try ScratchState(of: root.path, in: nodes, interruption),
@@ -181,7 +184,7 @@ private struct BisectSearch {
         throw ArchiverError(
             .unsuitable,
             "no good state was found: the test does not succeed even at the first, \(states[0].id.short)",
-            remedy: "fix the test, or name a good snapshot with --good")
+            remedy: Advice.nameGood.text)
     }
 
     private mutating func probe(_ place: Int, left: (BisectVerdict) -> Int) throws -> BisectVerdict {

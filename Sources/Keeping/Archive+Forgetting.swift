@@ -23,7 +23,9 @@ public struct ForgottenSelection: Sendable, Hashable {
 public struct ForgettingResult: Sendable {
     /// Why a snapshot in the range stays.
     public enum Reason: String, Sendable, CaseIterable {
+        /// It is pinned.
         case pinned
+        /// It has a label.
         case labelled
         /// It is the newest of its root.
         case newest
@@ -116,7 +118,7 @@ extension Archive {
                 guard try store.catalogue.isForgotten(one.id) else {
                     throw ArchiverError(
                         .noSuchSnapshot, "\(one.id.hex.prefix(8)) is not forgotten",
-                        remedy: "'archiver list --forgotten' shows what is forgotten")
+                        remedy: Advice.listForgotten.text)
                 }
                 // The replacement of a purged snapshot is listed instead.
                 guard one.reason != .purged, try isWhole(forgotten: one.id) else { throw Archive.reclaimed(one.id) }
@@ -159,7 +161,7 @@ extension Archive {
             guard let first = found.first else {
                 throw ArchiverError(
                     .noSuchSnapshot, "no forgotten snapshot or state has an id that begins with '\(digits)'",
-                    remedy: "'archiver list --forgotten' shows what is forgotten")
+                    remedy: Advice.listForgotten.text)
             }
             let selections = try found.map(selection)
             _ = try Archive.only(
@@ -227,7 +229,7 @@ extension Archive {
         for (root, ids) in going where try snapshotCount(SnapshotQuery(root: root)) <= ids.count {
             throw ArchiverError(
                 .lastSnapshot, "\(root.path) would have no snapshot left",
-                remedy: "'archiver roots forget --with-history' forgets the whole root", path: root.path)
+                remedy: Advice.forgetRoot.text, path: root.path)
         }
     }
 }

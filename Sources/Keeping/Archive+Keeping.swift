@@ -46,7 +46,7 @@ extension Archive {
             guard let number = try number(of: root) else {
                 throw ArchiverError(
                     .noSuchDirectory, "the archive holds no snapshots of \(root.path)",
-                    remedy: "'archiver roots' shows the directories", path: root.path)
+                    remedy: Advice.listRoots.text, path: root.path)
             }
             let time = Timestamp.now(after: try store.catalogue.timeOfPolicy(root: number))
             try store.enter(

@@ -49,7 +49,7 @@ extension Archive {
             let present = try presentLabel(of: selected)
             if label == nil, present == nil {
                 throw ArchiverError(
-                    .noLabel, "\(selected.name) has no label", remedy: "'archiver list' shows the labels")
+                    .noLabel, "\(selected.name) has no label", remedy: Advice.listLabels.text)
             }
             if label == present { return }
             let time = Timestamp.now(after: try store.catalogue.timeOfLabel(selected.id))

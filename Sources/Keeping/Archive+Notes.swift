@@ -99,7 +99,7 @@ extension Archive {
         if let found, found.isOf(root) { return }
         throw ArchiverError(
             .noSuchSnapshot, "the archive holds no snapshot \(id.short) of \(root.path)",
-            remedy: "'archiver list' shows what there is", path: root.path)
+            remedy: Advice.listSnapshots.text, path: root.path)
     }
 
     /// Returns the notes about snapshots of a root, by snapshot; those of each by time.

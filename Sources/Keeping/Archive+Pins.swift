@@ -64,7 +64,7 @@ extension Archive {
         try whileKeeping {
             guard let pin = try store.catalogue.pin(of: selected.id) else {
                 throw ArchiverError(
-                    .notPinned, "\(selected.name) is not pinned", remedy: "'archiver pin' lists what is pinned")
+                    .notPinned, "\(selected.name) is not pinned", remedy: Advice.listPins.text)
             }
             let time = Timestamp.now(after: pin.time)
             try store.enter(PinRecord(removedFrom: selected.id, time: time))
@@ -97,7 +97,7 @@ extension Archive {
             let reason = pin.reason.map { ": \($0)" } ?? ""
             throw ArchiverError(
                 .pinned, "\(name(id)) is pinned\(reason)",
-                remedy: "unpin it first: 'archiver unpin \(id.hex.prefix(8))'")
+                remedy: Advice.unpin.text)
         }
     }
 }

@@ -33,7 +33,7 @@ extension Archive {
         if isListed { return }
         throw ArchiverError(
             .noSuchSnapshot, "\(selected.name) is not in the archive, or was forgotten",
-            remedy: "'archiver list --forgotten' shows what was forgotten")
+            remedy: Advice.listForgotten.text)
     }
 }
 

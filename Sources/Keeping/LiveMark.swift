@@ -127,7 +127,7 @@ struct LiveMark {
             guard error.code == .damaged else { throw error }
             throw ArchiverError(
                 .damaged, "\(error.message(about: name)); nothing is pruned, as it may need any chunk",
-                remedy: "run 'archiver check' and put back the segments it names, or forget what is lost",
+                remedy: Advice.putBackSegments.text,
                 path: error.path)
         }
     }

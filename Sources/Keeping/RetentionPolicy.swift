@@ -1,6 +1,7 @@
 // Retention policies and storage budgets: which snapshots of a root are kept, and how large an archive may grow.
 
 internal import ArchiveFormat
+internal import ArchiveStorage
 internal import FileIO
 public import Roots
 
@@ -29,7 +30,9 @@ public struct RetentionPolicy: Sendable, Hashable {
 
     /// How long something is kept.
     public enum Span: Sendable, Hashable {
+        /// This many seconds.
         case seconds(UInt64)
+        /// Without end.
         case forever
     }
 
@@ -66,7 +69,7 @@ public struct RetentionPolicy: Sendable, Hashable {
         }
         do throws(FormatError) { try PolicyRecord(time: .now, tiers: stored).validate() } catch {
             throw RetentionPolicy.unsuitable(
-                "the policy is invalid: \(RetentionPolicy.reason(error))", RetentionPolicy.advice)
+                "the policy is invalid: \(RetentionPolicy.reason(error))", Advice.widen.text)
         }
     }
 
@@ -128,8 +131,6 @@ public struct RetentionPolicy: Sendable, Hashable {
         guard let tier = tiers.last(where: { $0.width <= Width.day }) else { return age == 0 }
         return tier.age.map { age <= $0 } ?? true
     }
-
-    private static let advice = "a wider span needs a longer time than a narrower one: --minutely 48h --hourly 30d"
 
     private static func unsuitable(_ message: String, _ remedy: String) -> ArchiverError {
         ArchiverError(.unsuitableSettings, message, remedy: remedy)

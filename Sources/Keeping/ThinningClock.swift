@@ -92,9 +92,7 @@ struct ThinningClock {
             throw ArchiverError(
                 .tooMuchToForget,
                 "thinning \(plan.root.path) would forget \(plan.going.count) of \(plan.count) snapshots",
-                remedy:
-                    "check the clock; 'archiver keep --dry-run' shows them, 'archiver keep --now' forgets them",
-                path: plan.root.path)
+                remedy: Advice.checkClock.text, path: plan.root.path)
         }
     }
 }

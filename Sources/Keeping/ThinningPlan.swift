@@ -14,7 +14,9 @@ public struct ThinningPlan: Sendable {
         case policy
         /// It is the newest of its root, or the newest that was not captured aside.
         case newest
+        /// It is pinned.
         case pinned
+        /// It has a label.
         case labelled
         /// An operation that can still be undone needs it.
         case operation

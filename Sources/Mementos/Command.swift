@@ -8,6 +8,7 @@
 /// If the state is a value, a command that throws need not clean up: the history restores the old value. If the state
 /// is an object, the command must leave it as it found it.
 public protocol Command<State>: Sendable {
+    /// What the command changes.
     associatedtype State: Sendable
 
     /// The command's name in a menu: "Delete Album".

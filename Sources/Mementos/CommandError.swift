@@ -6,7 +6,12 @@
 public struct CommandError: Error, CustomStringConvertible {
     /// What was being done.
     public enum Action: String, Sendable {
-        case execute, undo, redo
+        /// The command was executed.
+        case execute
+        /// The command was undone.
+        case undo
+        /// The command was executed again.
+        case redo
     }
 
     /// The operation that failed.

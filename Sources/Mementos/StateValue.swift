@@ -2,23 +2,33 @@
 
 /// An encoded `Codable` value: fields, lists and plain values, independent of its Swift type.
 public enum StateValue: Sendable, Hashable {
+    /// Nothing.
     case null
+    /// A truth value.
     case boolean(Bool)
+    /// An integer that fits into 64 bits with a sign.
     case integer(Int64)
     /// An integer above `Int64.max`.
     case unsigned(UInt64)
+    /// A floating-point number.
     case number(Double)
     /// A number with more digits than a `Double` holds, as its text in a JSON file.
     case decimal(String)
+    /// A text.
     case text(String)
+    /// Bytes.
     case bytes([UInt8])
+    /// A list.
     case list([StateValue])
+    /// The values of a structure or a dictionary, by key.
     case fields([StateKey: StateValue])
 }
 
 /// The name of a field, or a dictionary's key.
 public enum StateKey: Sendable, Hashable {
+    /// A name.
     case text(String)
+    /// A number.
     case integer(Int64)
 }
 

@@ -132,6 +132,6 @@ struct FileRestorer: Sendable {
     private func wrongLength(_ entry: Entry, _ path: RelativePath) -> RestoreProblem {
         RestoreProblem(
             path, "\(path) cannot be restored: its content in the archive does not have \(entry.size) bytes",
-            remedy: "run 'archiver check --data' to find other damage", isDamage: true)
+            remedy: Advice.checkData.text, isDamage: true)
     }
 }

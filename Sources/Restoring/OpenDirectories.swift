@@ -1,6 +1,7 @@
 // The open directories of a restore: opened on the way down, finished on the way up.
 
 internal import ArchiveFormat
+internal import ArchiveStorage
 internal import FileIO
 internal import Glibc
 internal import Roots
@@ -89,7 +90,7 @@ struct OpenDirectories {
         if status.device == rootStatus.device, status.mount == rootStatus.mount { return }
         throw RestoreProblem(
             path, "\(path) is on another file system than the root; it and everything below it were not restored",
-            remedy: "unmount it and restore again, or restore elsewhere with '--target DIR'", isOfDirectory: true)
+            remedy: Advice.unmount.text, isOfDirectory: true)
     }
 
     /// Gives a directory's owner access to it; its own permissions are set again with its metadata.

@@ -101,7 +101,7 @@ package final class OperationJournal {
             let mend = reason.remedy.map { "\($0), then " } ?? ""
             throw ArchiverError(
                 reason.code, "\(reason.message); the \(kind.rawValue) stopped half-way",
-                remedy: mend + "run it again to finish it, or 'archiver undo' to reverse it", path: reason.path)
+                remedy: mend + Advice.finishOrUndo.text, path: reason.path)
         }
     }
 

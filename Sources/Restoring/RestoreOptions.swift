@@ -86,7 +86,7 @@ public struct RestoreResult: Sendable {
     /// Entries whose content was replaced.
     public package(set) var replaced = 0
     /// Entries of which only times, permissions or owners changed.
-    public package(set) var metadata = 0
+    public package(set) var metadataOnly = 0
     /// Entries that were removed.
     public package(set) var deleted = 0
     /// Paths not touched because they changed while the restore ran.
@@ -138,7 +138,7 @@ public struct RestoreResult: Sendable {
         switch kind {
         case .create: created += 1
         case .replace: replaced += 1
-        case .metadata: metadata += 1
+        case .metadata: metadataOnly += 1
         case .delete: deleted += 1
         }
         bytesWritten = bytesWritten.addingSaturating(bytes)
@@ -148,7 +148,7 @@ public struct RestoreResult: Sendable {
     mutating func add(_ other: RestoreResult) {
         created += other.created
         replaced += other.replaced
-        metadata += other.metadata
+        metadataOnly += other.metadataOnly
         deleted += other.deleted
         skipped += other.skipped
         bytesWritten = bytesWritten.addingSaturating(other.bytesWritten)

@@ -71,7 +71,7 @@ public struct RestoreProblem: Error, Sendable, Hashable {
         case .tooManySymbolicLinkLevels, .notDirectory, .noSuchFileOrDirectory, .fileExists:
             "another object has replaced it: restore again"
         case .fileTooLarge, .fileNameTooLong:
-            "this file system cannot hold it: restore it to another one with '--target DIR'"
+            Advice.otherFileSystem.text
         default: "fix the cause, and restore again"
         }
     }

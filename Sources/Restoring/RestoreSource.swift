@@ -28,7 +28,7 @@ package struct RestoreSource {
         throw StorageError(
             .damaged, nodes.store.layout.directory,
             "snapshot \(snapshot.id.short) cannot be restored: its root is not a directory",
-            remedy: "use another snapshot; 'archiver check' shows which are good")
+            remedy: Advice.useGood.text)
     }
 
     /// Returns the wanted entry at the part's own path; nil if there is none.

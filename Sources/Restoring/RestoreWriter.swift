@@ -153,7 +153,7 @@ package final class RestoreWriter {
             case _?:
                 throw ArchiverError(
                     .notDirectory, "\(path) cannot be restored: \(directory) is not a directory now",
-                    remedy: "restore \(directory) instead, or elsewhere with '--target'", path: FilePath(directory))
+                    remedy: Advice.restoreDirectory.text, path: FilePath(directory))
             }
             try announceChange()
             let above = try directories.directory(at: parent)
@@ -391,7 +391,7 @@ package final class RestoreWriter {
             guard case .linkTarget(let target) = entry.content, !target.isEmpty else {
                 throw RestoreProblem(
                     path, "\(path) cannot be restored: the archive does not have the link's target",
-                    remedy: "run 'archiver check --data' to find other damage", isDamage: true)
+                    remedy: Advice.checkData.text, isDamage: true)
             }
             try parent.descriptor.createSymbolicLink(temporary, target: CName(target), path: FilePath(path))
         case .fifo:

@@ -97,12 +97,6 @@ public struct ArchiverError: Error, Sendable {
         self.candidates = candidates
     }
 
-    /// The error for an archive that was opened but is no longer at its path.
-    static func archiveGone(_ archive: FilePath) -> ArchiverError {
-        ArchiverError(
-            .noArchive, "the archive \(archive) is no longer there", remedy: "is its disk mounted?", path: archive)
-    }
-
     package init(_ error: StorageError) {
         let code: Code =
             switch error.code {

@@ -1,6 +1,7 @@
 // An open root: the directory to capture from and restore to.
 
 package import ArchiveFormat
+internal import ArchiveStorage
 package import FileIO
 internal import Glibc
 package import SystemPackage
@@ -69,12 +70,12 @@ package struct RootDirectory: Sendable {
         let place: FilePath
         do { place = try self.resolved(archive) } catch let error as ArchiverError {
             guard error.code == .noSuchDirectory else { throw error }
-            throw ArchiverError.archiveGone(archive)
+            throw StorageError.replaced(archive)
         }
         guard resolved.starts(with: place) else { return }
         throw ArchiverError(
             .unsuitableRoot, "\(path) is the archive's own directory or inside it",
-            remedy: "capture another directory, or use another archive with --archive", path: path)
+            remedy: Advice.captureElsewhere.text, path: path)
     }
 
     /// `path` as an absolute path, with symbolic links resolved as far as the path exists.

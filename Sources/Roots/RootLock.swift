@@ -13,7 +13,7 @@ package enum RootLock {
     package static func capturing(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
         do { return try FileLock.exclusive(path("capture", root, layout)) } catch {
             guard error.code == .noSuchFileOrDirectory else { throw error }
-            throw ArchiverError.archiveGone(layout.directory)
+            throw StorageError.replaced(layout.directory)
         }
     }
 
@@ -26,7 +26,7 @@ package enum RootLock {
         let path = path("capture", root, layout)
         do { if let lock = try FileLock.tryExclusive(path) { return lock } } catch {
             guard error.code == .noSuchFileOrDirectory else { throw error }
-            throw ArchiverError.archiveGone(layout.directory)
+            throw StorageError.replaced(layout.directory)
         }
         let wait = try LockWait(path)
         while true {

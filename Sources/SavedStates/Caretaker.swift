@@ -47,7 +47,7 @@ public struct Caretaker<Kept: Originator> {
     ///
     /// - Parameter label: the user's name for it.
     /// - Returns: the saved state, or the latest if that is equal and gets no other label.
-    /// - Throws: `originator` if the state could not be captured, and the errors of ``Archive/save(_:as:label:)``.
+    /// - Throws: `originator` if the state could not be captured, and the errors of `Archive.save`.
     @discardableResult
     nonisolated(nonsending) public func save(label: String? = nil) async throws(StateError) -> Memento {
         let captured = try await blocking { (store) throws(StateError) in try store.capture(label: label) }

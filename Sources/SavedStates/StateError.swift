@@ -8,6 +8,8 @@ public import Roots
 public enum StateError: Error, Sendable {
     /// Nothing is saved under the title.
     case noSuchState(title: String)
+    /// The title to rename to has states already.
+    case titleTaken(title: String)
     /// The selector matches no state of the title, or several.
     case noSuchSelection(title: String, ArchiverError)
     /// The text cannot be a title: it is empty, has control characters, or begins like the titles of caches.
@@ -20,8 +22,8 @@ public enum StateError: Error, Sendable {
     case fetchesEntangled(cache: String, key: String, fetched: String)
     /// The state cannot be encoded.
     case unencodable(title: String, cause: any Error)
-    /// The saved state or the file does not hold the requested type.
-    case undecodable(StateSource, cause: any Error)
+    /// The saved state or the file does not hold the requested type; `type` is the one that was saved, nil for a file.
+    case undecodable(StateSource, type: String?, cause: any Error)
     /// The state was saved by a newer version of the program; it is unchanged.
     case newerVersion(StateSource, version: Int, known: Int)
     /// No migrations lead from the state's version to the type's.
@@ -74,6 +76,7 @@ extension StateError: CustomStringConvertible {
         switch self {
         case .noSuchState(let title): "no state is saved under the title '\(title)'"
         case .noSuchSelection(let title, let error): "\(error.message), among the states of '\(title)'"
+        case .titleTaken(let title): "states are saved under the title '\(title)' already"
         case .malformedTitle(let title): "'\(title)' cannot be a title"
         case .titleInUse(let title): "the state of '\(title)' is being changed by the same thread"
         case .titlesEntangled(let title, let held):
@@ -85,7 +88,9 @@ extension StateError: CustomStringConvertible {
                 : "the fetch of '\(fetched)' for the cache '\(cache)' asks for '\(key)', whose fetch waits for '\(fetched)'"
         case .unencodable(let title, let cause):
             "the state of '\(title)' cannot be encoded: \(StateError.words(cause))"
-        case .undecodable(let source, let cause): "\(source) cannot be decoded: \(StateError.words(cause))"
+        case .undecodable(let source, let type, let cause):
+            "\(source)\(type.map { ", a value of the type \($0)," } ?? "") cannot be decoded: "
+                + StateError.words(cause)
         case .newerVersion(let source, let version, let known):
             "\(source) has version \(version), but this program knows versions only up to \(known)"
         case .noMigration(let source, let from, let to):
@@ -102,6 +107,7 @@ extension StateError: CustomStringConvertible {
         switch self {
         case .noSuchState: "save one first, or load with a starting state"
         case .noSuchSelection: "the history of the title lists its states"
+        case .titleTaken: "choose another title, or forget the states of that one first"
         case .malformedTitle:
             "a title must not be empty, have control characters, or begin with '\(StateCacheTitle.prefix)'"
         case .titleInUse: "change the state that the update passes in; save nothing under its title during the update"

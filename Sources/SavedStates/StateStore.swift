@@ -145,21 +145,32 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
 
     func state(of memento: Memento) throws(StateError) -> State {
         let id = StateID(memento.id)
-        let (bytes, version) = try stating {
+        let (bytes, record) = try stating {
             let record = try archive.store.stateRecord(id)
-            return (try archive.store.bytes(of: record), Int(record.version))
+            return (try archive.store.bytes(of: record), record)
         }
-        return try StateCoding(form: .cbor, source: .saved(id, title: memento.title))
-            .decode(State.self, from: bytes, version: version)
+        do {
+            return try StateCoding(form: .cbor, source: .saved(id, title: memento.title))
+                .decode(State.self, from: bytes, version: Int(record.version))
+        } catch .undecodable(let source, _, let cause) {
+            throw .undecodable(source, type: record.type, cause: cause)
+        }
     }
 
     func forget(_ mementos: [Memento]) throws(StateError) {
         try archive.forget(mementos)
     }
 
-    private func checkTitle() throws(StateError) {
+    private func checkTitle() throws(StateError) { try StateTitle.check(title, isOfCache: isOfCache) }
+}
+
+extension StateTitle {
+    /// Checks that states can be saved under `title`.
+    ///
+    /// - Parameter isOfCache: whether a cache saves: only it uses titles that begin like its own.
+    static func check(_ title: String, isOfCache: Bool = false) throws(StateError) {
         let isPlain = title.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        let isFree = isOfCache || !StateTitle.canonical(title).hasPrefix(StateCacheTitle.prefix)
+        let isFree = isOfCache || !canonical(title).hasPrefix(StateCacheTitle.prefix)
         guard !title.isEmpty, isPlain, isFree else { throw .malformedTitle(title) }
     }
 }

@@ -158,7 +158,9 @@ package struct StateWriter: Sendable {
             var own = OwnChunks()
             let content = try content(bytes, previous, commit, &own)
             let record = StateRecord(
-                title: title, host: CurrentProcess.hostName, time: StateWriter.time(after: latest?.time), label: label,
+                title: title, host: CurrentProcess.hostName,
+                time: StateWriter.time(store.clock?() ?? .now, after: latest?.time),
+                label: label,
                 type: type, version: UInt32(clamping: version), content: content, storedBytes: commit.storedBytes)
             let bases = own.bases + [latest?.id.chunk].compactMap { $0 }
             return try commit.commit(record, content: own.chunks, bases: bases.compactMap { try store.base($0) })

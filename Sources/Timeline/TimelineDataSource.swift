@@ -1,9 +1,10 @@
-// The protocols between a history and a view of it.
+// The protocol between a history and a view of it.
 
 public import FileIO
 
 /// A moment of a history: one of its states.
-public protocol TimelineMoment: Sendable, Identifiable {
+public protocol TimelineMoment: Sendable, Identifiable, Equatable {
+    /// When it was.
     var time: Timestamp { get }
 }
 
@@ -34,9 +35,10 @@ public enum TimelinePlace<Moment: Sendable>: Sendable {
 
 /// A history as a view of it needs it: a query should cost only what it returns, however long the history is.
 ///
-/// The page of `archiver browse`, the list of `archiver pick` and a program's own view depend on it. Calls may block on
+/// The page of the browser, the list for choosing a version and a program's own view depend on it. Calls may block on
 /// disk reads: make them on a thread that may block.
-public protocol TimelineDataSource<Moment>: Sendable {
+public protocol TimelineDataSource<Moment>: ScrollerDataSource, Sendable where Position == Moment, View == Moment {
+    /// One of its states.
     associatedtype Moment: TimelineMoment
 
     /// Returns the extent of the history; nil if it has no moments.
@@ -54,13 +56,18 @@ public protocol TimelineDataSource<Moment>: Sendable {
     func moments(_ place: TimelinePlace<Moment>, limit: Int) throws -> [Moment]
 }
 
-/// Receives the choices made in a timeline.
-public protocol TimelineDelegate<Moment>: AnyObject {
-    associatedtype Moment: TimelineMoment
+extension TimelineDataSource {
+    /// The moment at a place; for a moment that is no longer there, the last one before it.
+    public func position(_ place: ScrollerPlace<Moment>) throws -> Moment? {
+        switch place {
+        case .first: try span().flatMap { try moment(at: $0.first) }
+        case .last: try moments(.end, limit: 1).last
+        case .before(let moment): try moments(.before(moment), limit: 1).last
+        case .after(let moment): try moments(.after(moment), limit: 1).first
+        case .at(let moment): try self.moment(at: moment.time)
+        }
+    }
 
-    /// A moment was chosen.
-    func timelineDidSelect(_ moment: Moment)
-
-    /// There is no moment in that direction.
-    func timelineDidReachEnd()
+    /// The moment itself.
+    public func view(at moment: Moment) -> Moment { moment }
 }

@@ -58,7 +58,7 @@ package enum ControlClient {
         onConnect: (@escaping @Sendable () -> Void) -> Void = { _ in }, _ body: (ControlNews) throws -> Bool
     ) throws {
         guard let socket = try connect(to: RootLock.socket(of: root, in: layout).path, nil, root) else {
-            throw ArchiverError(.notWatched, "nobody watches \(root)", remedy: "run 'archiver watch'", path: root)
+            throw ArchiverError(.notWatched, "nobody watches \(root)", remedy: Advice.startWatching.text, path: root)
         }
         var request = ControlRequest(action: .subscribe)
         request.after = last

@@ -68,7 +68,7 @@ public struct WatchSettings: Sendable, Hashable {
             .unsuitableSettings,
             "\(root) would have to be quiet for \(usedSettle.words), but a capture may wait no longer than "
                 + usedMaxDelay.words,
-            remedy: "give --settle and --max-delay together", path: root)
+            remedy: Advice.giveBothTimes.text, path: root)
     }
 }
 

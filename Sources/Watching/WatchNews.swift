@@ -1,6 +1,7 @@
 // Translates the tree watcher's events into the service's.
 
 internal import ArchiveFormat
+internal import ArchiveStorage
 internal import FileIO
 internal import FileWatching
 internal import Roots
@@ -58,7 +59,7 @@ extension TreeWatcher {
         } catch {
             throw ArchiverError(
                 .system, "\(backend.rawValue) is not available: \(error.code)",
-                remedy: "use '--backend auto', which uses what is available")
+                remedy: Advice.automaticBackend.text)
         }
     }
 }

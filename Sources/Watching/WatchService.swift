@@ -382,3 +382,32 @@ extension WatchService.Event {
         }
     }
 }
+
+extension WatchService.Event: CustomStringConvertible {
+    /// What happened, in one line for logs.
+    public var description: String {
+        switch self {
+        case .waiting(let root): "waiting for \(root)"
+        case .covered(let root, let other): "\(root) is captured with \(other)"
+        case .starting(let root): "reading \(root)"
+        case .watching(let root, let directories, let snapshot, _):
+            "watching \(directories) directories of \(root) since \(snapshot.id.short)"
+        case .snapshot(let snapshot): "snapshot \(snapshot)"
+        case .gap(let gap): "gap \(gap)"
+        case .fallback(let root, let message, _): "\(root): \(message)"
+        case .unavailable(let root): "\(root) is missing"
+        case .available(let root): "\(root) is available again"
+        case .audited(let root, _): "\(root) was audited"
+        case .problems(let root, let problems, let count):
+            "\(count) paths of \(root) could not be captured as they are, \(problems.first.map { "\($0.path)" } ?? "") first"
+        case .largeFile(let root, let file): "\(root): \(file.path) changes constantly"
+        case .related(let root, _): "\(root) is related to another root"
+        case .wrongClock(let root, let later): "\(root): \(later) is dated later"
+        case .error(let root, let error): "\(root): \(error.message)"
+        case .maintained: "the archive was maintained"
+        case .notMaintained(let error): "the archive was not maintained: \(error.message)"
+        case .dropped(let events, _): "\(events) events were missed"
+        case .stopped(let root): "stopped watching \(root)"
+        }
+    }
+}

@@ -54,9 +54,10 @@ final class WatchedArchive: Sendable {
     /// Checks that commits to `opened` are in the archive at the path.
     func check(_ opened: Opened) throws {
         if isInPlace(opened) { return }
+        let error = StorageError.replaced(opened.archive.directory)
         throw ArchiverError(
-            .noArchive, "the archive \(opened.archive.directory) was removed or replaced while it was in use",
-            remedy: "is its disk mounted? capturing resumes when it returns", path: opened.archive.directory)
+            .noArchive, error.message, remedy: "is its disk mounted? capturing resumes when it returns",
+            path: error.path)
     }
 
     private func isInPlace(_ opened: Opened) -> Bool {

@@ -1,5 +1,6 @@
 // The directories that a service watches: each once, and without those that another one covers.
 
+internal import ArchiveStorage
 internal import Archives
 internal import Capturing
 internal import Exclusions
@@ -58,7 +59,7 @@ struct WatchedPaths {
             guard error.code == .noSuchDirectory else { throw error }
             guard options.waitsForRoots else {
                 throw ArchiverError(
-                    error.code, error.message, remedy: "check the spelling, or wait for it with --wait",
+                    error.code, error.message, remedy: Advice.waitForRoot.text,
                     path: error.path)
             }
             let resolved = try RootDirectory.resolvedAsFarAsItExists(path)

@@ -25,7 +25,7 @@ import Testing
         try sandbox.root.setPermissions("part", 0o640)
         try sandbox.root.setTime("part", 1_000_000_000)
         let result = try sandbox.archive.restore(snapshot, RestoreOptions(path: try .at("part")))
-        #expect(result.metadata == 1 && result.isComplete)
+        #expect(result.metadataOnly == 1 && result.isComplete)
         try TreeListing(of: sandbox.root.directory).below("part").withoutLinks.expect(equals: before, "the part")
         let other = try sandbox.root.status("other")
         #expect(other.st_mode & 0o777 == 0o640 && other.st_mtim.tv_sec == 1_000_000_000)
@@ -183,7 +183,7 @@ import Testing
         let options = RestoreOptions(isDryRun: true)
         let result = try sandbox.archive.restore(snapshot, options) { actions.add($0) }
         #expect(actions.texts == ["metadata ", "delete added", "replace edited", "metadata kept", "create removed"])
-        #expect((result.created, result.replaced, result.deleted, result.metadata) == (1, 1, 1, 2))
+        #expect((result.created, result.replaced, result.deleted, result.metadataOnly) == (1, 1, 1, 2))
         try sandbox.expectRoot(equals: before)
         #expect(try sandbox.archive.snapshots().count == 1)
         // The restore performs the reported actions.

@@ -6,8 +6,10 @@ public import FileIO
 ///
 /// In text formats such as JSON they are a string if they are UTF-8, otherwise an object with the single key `base64`.
 public struct ByteString: Hashable, Sendable {
+    /// The bytes.
     public var bytes: [UInt8]
 
+    /// The byte string with these bytes.
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 

@@ -10,6 +10,7 @@ internal import FoundationEssentials
 public struct CBORDecoder: Sendable {
     private let userInfo: [CodingUserInfoKey: any Sendable]
 
+    /// A decoder.
     public init() { userInfo = [:] }
 
     /// A decoder that passes `userInfo` to the values it decodes.

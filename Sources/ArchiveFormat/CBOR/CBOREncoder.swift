@@ -8,6 +8,7 @@ internal import FoundationEssentials
 /// strings, `URL` becomes a text. The bytes of sets, and of dictionaries whose keys are neither text nor `Int`, differ
 /// from run to run: the standard library encodes their elements in no fixed order.
 public struct CBOREncoder: Sendable {
+    /// An encoder.
     public init() {}
 
     /// The bytes of `value`.

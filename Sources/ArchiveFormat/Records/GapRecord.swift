@@ -10,7 +10,9 @@ public struct GapRecord: Hashable, Sendable {
     public let rootPath: [UInt8]
     /// The name of the machine that watched it.
     public let host: String
+    /// Why changes may have been missed.
     public let cause: GapCause
+    /// When the gap began.
     public let start: Timestamp
     /// Not before `start`.
     public let end: Timestamp
@@ -21,7 +23,7 @@ public struct GapRecord: Hashable, Sendable {
 
     /// A gap of a root.
     ///
-    /// - Parameter end: replaced by `start` if it is earlier, because the clock was set back.
+    /// If `end` is before `start`, because the clock was set back, the gap ends at `start`.
     public init(
         rootPath: [UInt8], host: String, cause: GapCause, start: Timestamp, end: Timestamp, detail: String? = nil,
         machine: MachineID = .unknown
@@ -131,4 +133,11 @@ extension GapCause: Codable {}
 extension ChunkKind {
     /// An encoded `GapRecord`.
     package static let gap = ChunkKind(rawValue: 4)
+}
+
+extension GapRecord: CustomStringConvertible {
+    /// The root, the span and the cause, for logs.
+    public var description: String {
+        "\(String(decoding: rootPath, as: UTF8.self)) \(start) to \(end): \(cause.rawValue)"
+    }
 }

@@ -11,6 +11,7 @@ public struct OperationRecord: Hashable, Sendable {
     public let rootPath: [UInt8]
     /// The name of the machine, for people.
     public let host: String
+    /// The kind of operation.
     public let kind: OperationKind
     /// When it was recorded; later than all earlier operations of the root.
     public let time: Timestamp
@@ -35,6 +36,7 @@ public struct OperationRecord: Hashable, Sendable {
     /// Whether the operation leaves directories in which version control systems keep their history as they are.
     public let leavesRepositories: Bool
 
+    /// The record of an operation.
     public init(
         rootPath: [UInt8], host: String, kind: OperationKind, time: Timestamp, before: SnapshotID? = nil,
         snapshot: SnapshotID? = nil, path: RelativePath = .root, target: OperationID? = nil,

@@ -8,6 +8,7 @@ public struct RootNotice: Hashable, Sendable {
     public let rootPath: [UInt8]
     /// The machine's name, for people.
     public let host: String
+    /// What it says about the root.
     public let kind: RootNoticeKind
     /// When the notice was given; later than all earlier notices, and than the root's earlier records but snapshots.
     public let time: Timestamp
@@ -22,6 +23,7 @@ public struct RootNotice: Hashable, Sendable {
     /// What a move adds to the sequences of these snapshots, so that they come after those of a joined history.
     public let shift: UInt64
 
+    /// A notice about a root.
     public init(
         rootPath: [UInt8], host: String, kind: RootNoticeKind, time: Timestamp, machine: MachineID,
         newPath: [UInt8]? = nil, newMachine: MachineID? = nil, through: UInt64? = nil, shift: UInt64 = 0

@@ -21,6 +21,7 @@ public struct StateRecord: Hashable, Sendable {
     /// Bytes appended to the archive for the content, without the block that holds this record.
     public let storedBytes: UInt64
 
+    /// The record of a saved state.
     public init(
         title: String, host: String, time: Timestamp, label: String? = nil, type: String, version: UInt32 = 1,
         content: Content, storedBytes: UInt64 = 0

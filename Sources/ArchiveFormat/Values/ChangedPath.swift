@@ -8,14 +8,20 @@ public struct ChangedPath: Hashable, Sendable {
     ///
     /// Raw values are part of the archive format.
     public enum Change: UInt8, Sendable, Hashable {
+        /// It is new.
         case added = 0
+        /// Its content or its metadata changed.
         case modified = 1
+        /// It is gone.
         case removed = 2
     }
 
+    /// The path below the root.
     public var path: RelativePath
+    /// What happened to it.
     public var change: Change
 
+    /// A path and what happened to it.
     public init(path: RelativePath, change: Change) {
         self.path = path
         self.change = change

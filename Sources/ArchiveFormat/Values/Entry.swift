@@ -6,6 +6,7 @@ public import FileIO
 public struct Entry: Hashable, Sendable {
     /// The object's path relative to the root; the root's own entry has the empty path.
     public var path: RelativePath
+    /// The kind of object.
     public var kind: FileKind
     /// Permission bits with setuid, setgid and sticky: 12 bits.
     public var permissions: UInt16
@@ -13,6 +14,7 @@ public struct Entry: Hashable, Sendable {
     public var owner: UInt32
     /// Numeric group; names are in the snapshot's tables.
     public var group: UInt32
+    /// When the content was modified.
     public var modified: Timestamp
     /// The object's content; only files and symbolic links have any.
     public var content: Content
@@ -29,6 +31,7 @@ public struct Entry: Hashable, Sendable {
     /// Fields of later programs that this one may ignore, encoded; not part of the object's state.
     package var later: [UInt8] = []
 
+    /// An entry of a snapshot.
     public init(
         path: RelativePath, kind: FileKind, permissions: UInt16, owner: UInt32 = 0, group: UInt32 = 0,
         modified: Timestamp, content: Content = .none, device: UInt64 = 0, linkGroup: UInt64? = nil,
@@ -68,10 +71,12 @@ public struct Entry: Hashable, Sendable {
 
 /// A cheap test for whether a file may have changed since it was read.
 public struct Signature: Hashable, Sendable {
+    /// The inode's number.
     public var inode: UInt64
     /// The inode's change time, which programs cannot set.
     public var changed: Timestamp
 
+    /// The signature of a file.
     public init(inode: UInt64, changed: Timestamp) {
         self.inode = inode
         self.changed = changed

@@ -13,6 +13,7 @@ public struct EntryAttribute: Hashable, Sendable {
     /// into an entry.
     public static let inlineLimit = 512
 
+    /// An extended attribute of an entry.
     public init(name: [UInt8], value: Content) {
         self.name = name
         self.value = value

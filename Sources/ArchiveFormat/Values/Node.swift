@@ -13,12 +13,14 @@ public enum Node: Hashable, Sendable {
     public struct Child: Hashable, Sendable {
         /// The path of the first entry below the child.
         public var firstPath: RelativePath
+        /// The id of the child's chunk.
         public var id: ChunkID
         /// Entries below the child.
         public var entries: UInt64
         /// Sum of the sizes of the files below the child, in bytes.
         public var bytes: UInt64
 
+        /// A child of an inner node.
         public init(firstPath: RelativePath, id: ChunkID, entries: UInt64, bytes: UInt64) {
             self.firstPath = firstPath
             self.id = id

@@ -16,11 +16,14 @@ public struct Problem: Hashable, Sendable {
         case postponed = 2
     }
 
+    /// The path below the root.
     public var path: RelativePath
+    /// What was not possible.
     public var reason: Reason
     /// More about the reason, for people, such as the system's error message; may be empty.
     public var detail: String
 
+    /// A path that could not be captured as it is.
     public init(path: RelativePath, reason: Reason, detail: String) {
         self.path = path
         self.reason = reason

@@ -9,6 +9,7 @@ public struct Slice: Hashable, Sendable {
     /// The chunk that holds them; nil for a hole.
     public var chunk: ChunkID?
 
+    /// A slice of a file's content.
     public init(length: UInt64, chunk: ChunkID?) {
         self.length = length
         self.chunk = chunk
@@ -22,6 +23,7 @@ public struct ListedSlices: Hashable, Sendable {
     /// The chunk that holds the list, an encoded `SliceList`.
     public var list: ChunkID
 
+    /// A long list of slices, which has a chunk of its own.
     public init(length: UInt64, list: ChunkID) {
         self.length = length
         self.list = list
@@ -30,8 +32,10 @@ public struct ListedSlices: Hashable, Sendable {
 
 /// A part of a large file's sequence of slices, stored as a chunk.
 public struct SliceList: Hashable, Sendable {
+    /// The slices in their order.
     public var slices: [Slice]
 
+    /// A list of slices.
     public init(slices: [Slice]) { self.slices = slices }
 
     /// The sum of the slices' lengths.

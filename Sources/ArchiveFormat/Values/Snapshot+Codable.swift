@@ -1,4 +1,4 @@
-// Snapshots as Codable values, for programs and for `archiver show --raw`. The archive's own codec, in
+// Snapshots as Codable values, for programs, and for people who look at the raw record. The archive's own codec, in
 // `Snapshot+CBOR.swift`, is written by hand because it is several times as fast; a test compares the two.
 
 internal import Exclusions

@@ -11,6 +11,7 @@ public struct Snapshot: Hashable, Sendable {
     public var rootPath: [UInt8]
     /// The name of the machine that captured it.
     public var host: String
+    /// Why it was captured.
     public var cause: Cause
     /// The name that the user gave to the snapshot.
     public var label: String?
@@ -18,7 +19,9 @@ public struct Snapshot: Hashable, Sendable {
     public var parent: SnapshotID?
     /// The root node of the tree.
     public var tree: ChunkID
+    /// How much it holds.
     public var totals: Totals
+    /// How many paths differ from its parent.
     public var changes: ChangeCounts
     /// The first paths that differ from the parent, at most `changedPathsLimit`, in walk order.
     public var changedPaths: [ChangedPath]
@@ -58,6 +61,7 @@ public struct Snapshot: Hashable, Sendable {
         min(sequence | 0xffff_ffff, sequenceLimit)
     }
 
+    /// A snapshot of a root.
     public init(
         time: Timestamp, rootPath: [UInt8], host: String, cause: Cause, label: String? = nil,
         parent: SnapshotID? = nil, tree: ChunkID, totals: Totals, changes: ChangeCounts,

@@ -2,13 +2,16 @@
 
 /// Counts of a tree's entries, and the sum of its sizes.
 public struct Totals: Hashable, Sendable {
+    /// Regular files.
     public var files: UInt64
+    /// Directories, the root included.
     public var directories: UInt64
     /// Symbolic links, FIFOs, sockets and devices.
     public var others: UInt64
     /// Sum of the files' sizes.
     public var bytes: UInt64
 
+    /// Counts of entries, and the bytes of all files.
     public init(files: UInt64 = 0, directories: UInt64 = 0, others: UInt64 = 0, bytes: UInt64 = 0) {
         self.files = files
         self.directories = directories
@@ -19,10 +22,14 @@ public struct Totals: Hashable, Sendable {
 
 /// How many paths differ from the parent snapshot.
 public struct ChangeCounts: Hashable, Sendable {
+    /// Paths that were added.
     public var added: UInt64
+    /// Paths whose content or metadata changed.
     public var modified: UInt64
+    /// Paths that were removed.
     public var removed: UInt64
 
+    /// Counts of changed paths.
     public init(added: UInt64 = 0, modified: UInt64 = 0, removed: UInt64 = 0) {
         self.added = added
         self.modified = modified

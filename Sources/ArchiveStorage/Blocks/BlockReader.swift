@@ -167,7 +167,7 @@ final class BlockReader: Sendable {
         guard let row = try catalogue.segment(number) else {
             throw StorageError(
                 .damaged, directory, "the catalogue refers to a segment that it does not list",
-                remedy: "run 'archiver repair --catalogue'")
+                remedy: Advice.rebuildCatalogue.text)
         }
         let segment = Segment(try segments.open(row.path, writable: false), of: archive)
         open.withLock { open in

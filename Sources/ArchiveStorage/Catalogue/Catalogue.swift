@@ -209,9 +209,9 @@ package final class Catalogue: Sendable {
         case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
             return StorageError(.readOnly, path, message, remedy: StorageError.remedyForRefusal)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG:
-            return StorageError(.damaged, path, message, remedy: "run 'archiver repair --catalogue'")
+            return StorageError(.damaged, path, message, remedy: Advice.rebuildCatalogue.text)
         default:
-            return StorageError(.system, path, message, remedy: "run 'archiver repair --catalogue' if this persists")
+            return StorageError(.system, path, message, remedy: Advice.rebuildIfThisPersists.text)
         }
     }
 }

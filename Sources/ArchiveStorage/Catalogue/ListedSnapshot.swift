@@ -5,9 +5,11 @@ public import FileIO
 
 /// A snapshot as the catalogue lists it.
 public struct ListedSnapshot: Sendable, Hashable {
+    /// The id, which depends on everything in the snapshot.
     public let id: SnapshotID
     /// Its number among the snapshots of its root; higher than in its record if its history was joined to an older one.
     public internal(set) var sequence: UInt64
+    /// When it was captured.
     public let time: Timestamp
     /// The root's absolute path, as bytes.
     public let rootPath: [UInt8]
@@ -15,12 +17,17 @@ public struct ListedSnapshot: Sendable, Hashable {
     public let machine: MachineID
     /// The machine's name, for people.
     public let host: String
+    /// Why it was captured.
     public let cause: Cause
+    /// The label; nil if it has none.
     public let label: String?
+    /// The snapshot before it; nil for the first.
     public let parent: SnapshotID?
     /// The root node of the snapshot's tree.
     public let tree: ChunkID
+    /// How much it holds.
     public let totals: Totals
+    /// How many paths differ from its parent.
     public let changes: ChangeCounts
     /// The number of paths that could not be captured as they are.
     public let problems: Int
@@ -61,5 +68,13 @@ public struct ListedSnapshot: Sendable, Hashable {
         self.sequence = sequence
         self.machine = machine
         self.isAside = isAside
+    }
+}
+
+extension ListedSnapshot: CustomStringConvertible {
+    /// The first digits of the id, the time, the root and the label, for logs.
+    public var description: String {
+        let root = String(decoding: rootPath, as: UTF8.self)
+        return [id.short, "\(time)", root, label.map { "(\($0))" }].compactMap(\.self).joined(separator: " ")
     }
 }

@@ -6,12 +6,14 @@ internal import Foundation
 
 /// A saved state as the catalogue lists it.
 public struct ListedState: Sendable, Hashable {
+    /// The id, which depends on everything in the state's record.
     public let id: StateID
     /// The title under which the program saves its states.
     public let title: String
     /// The machine that saved it.
     public let host: String
     public let time: Timestamp
+    /// The label; nil if it has none.
     public let label: String?
     /// The name of the state's type, for people.
     public let type: String
@@ -50,6 +52,7 @@ public struct ListedState: Sendable, Hashable {
 
 /// A title, with totals of its states.
 public struct StateTitle: Sendable, Hashable {
+    /// The title.
     public let title: String
     /// The number of states.
     public let count: Int

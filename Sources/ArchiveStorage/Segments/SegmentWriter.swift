@@ -70,7 +70,7 @@ final class SegmentWriter: @unchecked Sendable {
         guard offset <= ArchiveManifest.Parameters.segmentBytesLimit else {
             throw StorageError(
                 .damaged, segment.path, "segment \(segment.path) has \(offset) bytes and cannot be sealed",
-                remedy: "run 'archiver check'")
+                remedy: Advice.checkArchive.text)
         }
         do { try segment.bytes.write(bytes, at: offset) } catch {
             // A partly written block must not stay in front of later blocks.

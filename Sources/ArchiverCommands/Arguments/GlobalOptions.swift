@@ -57,7 +57,7 @@ struct GlobalOptions: ParsableArguments {
         let known = create ? nil : KnownArchive.find(at: place)
         let archive: Archive
         do {
-            archive = try Archive.open(self.archive?.path, creating: creating && known == nil)
+            archive = try Archive.open(directory, creating: creating && known == nil)
         } catch {
             guard error.code == .noArchive || error.code == .notAnArchive else { throw error }
             guard let known else {
@@ -108,9 +108,18 @@ struct GlobalOptions: ParsableArguments {
     /// The absolute path of the archive.
     private var place: FilePath {
         get throws(ArchiverError) {
-            if let archive { return archive.path.absolute }
+            if let directory { return directory.absolute }
             return try Archive.defaultDirectory.absolute
         }
+    }
+
+    /// The archive that the command line or the environment names; nil for the library's default.
+    var directory: FilePath? { archive?.path ?? GlobalOptions.directoryOfEnvironment }
+
+    /// The archive that the environment names.
+    static var directoryOfEnvironment: FilePath? {
+        guard let value = getenv("ARCHIVER_ARCHIVE"), value.pointee != 0 else { return nil }
+        return FilePath(platformString: value)
     }
 
     /// The error if the archive that this machine remembers is not at its path.

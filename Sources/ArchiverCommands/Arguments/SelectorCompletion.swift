@@ -28,7 +28,7 @@ struct SelectorCompletion {
             guard let place = words.firstIndex(of: option), place + 1 < words.count else { return nil }
             return PathArgument(argument: words[place + 1])
         }
-        archive = try Archive.open(value(of: "--archive")?.path)
+        archive = try Archive.open(value(of: "--archive")?.path ?? GlobalOptions.directoryOfEnvironment)
         root = try RootContext(archive, value(of: "--root")).root
     }
 

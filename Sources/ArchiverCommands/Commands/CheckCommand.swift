@@ -39,7 +39,8 @@ struct CheckCommand: ParsableCommand {
             try console.summary(CheckCommand.summary(result))
         }
         console.warn(result.findings, count: result.findingCount, limit: result.findings.count) { finding in
-            Escaping.text(finding.message) + (finding.remedy.map { " — " + Escaping.text($0) } ?? "")
+            Escaping.text(finding.message)
+                + (CommandRemedy.text(finding.remedy).map { " — " + Escaping.text($0) } ?? "")
         }
         if !console.isJSON {
             console.warn(result.warnings, count: result.warnings.count) { "warning: " + Escaping.text($0) }

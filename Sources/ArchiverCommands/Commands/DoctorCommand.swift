@@ -25,7 +25,7 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let doctor = Doctor(
-            archive: try global.archive?.path ?? Archive.defaultDirectory, directory: directory?.path,
+            archive: try global.directory ?? Archive.defaultDirectory, directory: directory?.path,
             rules: try exclusions.rules(for: directory.map { [$0.path] } ?? []))
         let findings = try doctor.examine()
         if console.isJSON {
@@ -48,7 +48,7 @@ private enum FindingText {
             case .bad: .red
             }
         let verdict = style(mark, finding.verdict.rawValue) + blanks(finding.verdict.rawValue, 6)
-        let remedy = finding.remedy.map { " — " + Escaping.text($0) } ?? ""
+        let remedy = CommandRemedy.text(finding.remedy).map { " — " + Escaping.text($0) } ?? ""
         return verdict + finding.topic + blanks(finding.topic, 12) + Escaping.text(finding.message) + remedy
     }
 
@@ -68,6 +68,6 @@ private struct DoctorFindingJSON: Encodable {
         topic = finding.topic
         verdict = finding.verdict.rawValue
         message = finding.message
-        remedy = finding.remedy
+        remedy = CommandRemedy.text(finding.remedy)
     }
 }

@@ -55,7 +55,7 @@ struct RestoreJSON: Encodable {
         try object.encode(bytes: result.destination.bytes, forKey: "destination")
         try object.encode(result.created, forKey: "created")
         try object.encode(result.replaced, forKey: "replaced")
-        try object.encode(result.metadata, forKey: "metadata")
+        try object.encode(result.metadataOnly, forKey: "metadata")
         try object.encode(result.deleted, forKey: "deleted")
         try object.encode(result.skipped, forKey: "skipped")
         try object.encode(result.excluded, forKey: "excluded")
@@ -84,7 +84,7 @@ struct RestoreProblemJSON: Encodable {
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(bytes: problem.path.bytes, forKey: "path")
         try object.encode(problem.message, forKey: "message")
-        try object.encode(problem.remedy, forKey: "remedy")
+        try object.encode(CommandRemedy.text(problem.remedy), forKey: "remedy")
         try object.encode(problem.isDamage, forKey: "damage")
     }
 }
@@ -135,7 +135,7 @@ struct CheckFindingJSON: Encodable {
         try object.encode(finding.message, forKey: "message")
         try object.encodeIfPresent(finding.snapshot?.hex, forKey: "snapshot")
         if let path = finding.path { try object.encode(bytes: path.bytes, forKey: "path") }
-        try object.encodeIfPresent(finding.remedy, forKey: "remedy")
+        try object.encodeIfPresent(CommandRemedy.text(finding.remedy), forKey: "remedy")
     }
 }
 

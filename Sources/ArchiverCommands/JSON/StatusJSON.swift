@@ -16,7 +16,7 @@ struct ArchiveStatusJSON: Encodable {
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(status.isWell, forKey: "well")
         try object.encode(status.roots.map(RootStatusJSON.init), forKey: "roots")
-        try object.encode(status.findings.map(FindingJSON.init), forKey: "findings")
+        try object.encode(status.findings.map { FindingJSON($0) }, forKey: "findings")
         var archive = object.nestedContainer(keyedBy: JSONKey.self, forKey: "archive")
         try archive.encode(bytes: status.directory.bytes, forKey: "path")
         try archive.encode(status.storedBytes, forKey: "storedBytes")
@@ -54,7 +54,7 @@ struct RootStatusJSON: Encodable {
         try object.encode(status.storedInLastDay, forKey: "storedInLastDay")
         try object.encode(status.outOfOrder, forKey: "outOfOrder")
         try object.encode(status.gaps.map(GapJSON.init), forKey: "gapsInLastDay")
-        try object.encode(status.findings.map(FindingJSON.init), forKey: "findings")
+        try object.encode(status.findings.map { FindingJSON($0, of: status.root.path) }, forKey: "findings")
     }
 }
 
@@ -122,9 +122,9 @@ private struct FindingJSON: Encodable {
     let message: String
     let remedy: String?
 
-    init(_ finding: Finding) {
+    init(_ finding: Finding, of root: FilePath? = nil) {
         message = finding.message
-        remedy = finding.remedy
+        remedy = CommandRemedy.text(finding.remedy, path: root)
     }
 }
 

@@ -44,7 +44,7 @@ struct WatchEventJSON: Encodable {
         case .fallback(let root, let message, let remedy):
             try object.encode("fallback", root)
             try object.encode(message, forKey: "message")
-            try object.encode(remedy, forKey: "remedy")
+            try object.encode(CommandRemedy.text(remedy, path: root), forKey: "remedy")
         case .unavailable(let root):
             try object.encode("unavailable", root)
         case .available(let root):
@@ -66,7 +66,7 @@ struct WatchEventJSON: Encodable {
             try object.encode("error", root)
             try object.encode(error.code.rawValue, forKey: "code")
             try object.encode(error.message, forKey: "message")
-            try object.encode(error.remedy, forKey: "remedy")
+            try object.encode(CommandRemedy.text(error.remedy, path: error.path), forKey: "remedy")
         case .maintained(let result):
             try MaintenanceJSON(result, isDryRun: false).encode(to: encoder)
             try object.encode("maintained", forKey: "event")
@@ -74,7 +74,7 @@ struct WatchEventJSON: Encodable {
             try object.encode("not-maintained", forKey: "event")
             try object.encode(error.code.rawValue, forKey: "code")
             try object.encode(error.message, forKey: "message")
-            try object.encode(error.remedy, forKey: "remedy")
+            try object.encode(CommandRemedy.text(error.remedy, path: error.path), forKey: "remedy")
         case .dropped(let events, let warnings):
             try object.encode("dropped", forKey: "event")
             try object.encode(events, forKey: "count")

@@ -73,7 +73,7 @@ enum RestoreSummary {
     ) -> String {
         let name = snapshot?.name ?? "the state before it existed"
         let parts = [
-            ("created", result.created), ("replaced", result.replaced), ("metadata", result.metadata),
+            ("created", result.created), ("replaced", result.replaced), ("metadata", result.metadataOnly),
             ("deleted", result.deleted),
         ].filter { $0.1 > 0 }
         guard !parts.isEmpty || !result.isComplete else {

@@ -64,7 +64,8 @@ enum StatusText {
             return start + Plural.of(root.snapshotCount, "snapshot") + latest + gaps
         }
         let others = root.findings.count - 1
-        return start + words(first) + (others > 0 ? "; and \(Plural.of(others, "other finding"))" : "")
+        return start + words(first, of: root.root.path)
+            + (others > 0 ? "; and \(Plural.of(others, "other finding"))" : "")
     }
 
     private static func lines(_ root: RootStatus, isDamaged: Bool, _ style: Style) -> [String] {
@@ -88,7 +89,7 @@ enum StatusText {
                 "  \(Plural.of(root.outOfOrder, "snapshot")) made with a wrong clock; 'archiver list' marks the times")
         }
         for gap in root.gaps { lines.append("  " + self.gap(gap)) }
-        return lines + root.findings.map { finding($0, style) }
+        return lines + root.findings.map { finding($0, style, of: root.root.path) }
     }
 
     private static func state(_ root: RootStatus, isDamaged: Bool) -> String {
@@ -167,12 +168,13 @@ enum StatusText {
             + "(\(gap.cause.words))"
     }
 
-    private static func finding(_ finding: Finding, _ style: Style) -> String {
-        style(.red, "! ") + words(finding)
+    private static func finding(_ finding: Finding, _ style: Style, of root: FilePath? = nil) -> String {
+        style(.red, "! ") + words(finding, of: root)
     }
 
-    private static func words(_ finding: Finding) -> String {
-        Escaping.text(finding.message) + (finding.remedy.map { " — " + Escaping.text($0) } ?? "")
+    private static func words(_ finding: Finding, of root: FilePath?) -> String {
+        let remedy = CommandRemedy.text(finding.remedy, path: root)
+        return Escaping.text(finding.message) + (remedy.map { " — " + Escaping.text($0) } ?? "")
     }
 
     private static func time(_ time: Timestamp?) -> String { time.map(LocalTime.text) ?? "none" }

@@ -56,7 +56,7 @@ enum WatchText {
         case .gap(let gap):
             return "\(Escaping.text(gap.rootPath)): \(StatusText.gap(gap))"
         case .fallback(let root, let message, let remedy):
-            return "\(name(root)): \(sentence(message, remedy))"
+            return "\(name(root)): \(sentence(message, CommandRemedy.text(remedy, path: root)))"
         case .unavailable(let root):
             return "\(name(root)) is missing; waiting for it, its snapshots stay"
         case .available(let root):
@@ -66,11 +66,12 @@ enum WatchText {
         case .wrongClock(let root, let later):
             return "\(name(root)): \(CaptureSummary.wrongClock(later))"
         case .error(let root, let error):
-            return "\(name(root)): \(sentence(error.message, error.remedy))"
+            return "\(name(root)): \(sentence(error.message, CommandRemedy.text(error.remedy, path: error.path)))"
         case .maintained(let result) where result.isShort:
             return MaintenanceText.text(result) + "; " + MaintenanceText.shortage(result)
         case .notMaintained(let error):
-            return "the archive could not be maintained: \(sentence(error.message, error.remedy))"
+            return
+                "the archive could not be maintained: \(sentence(error.message, CommandRemedy.text(error.remedy, path: error.path)))"
         case .dropped(let events, let warnings):
             let which = warnings == 0 ? "" : ", \(warnings) of them warnings: see 'archiver status'"
             return "\(Plural.of(events, "event")) not shown, because the output was not read\(which)"

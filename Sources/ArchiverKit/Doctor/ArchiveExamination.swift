@@ -71,7 +71,7 @@ struct ArchiveExamination {
     }
 
     private var access: DoctorFinding {
-        let otherPlace = "choose another place with --archive"
+        let otherPlace = Advice.otherPlace.text
         if let obstacle { return DoctorFinding("archive", .bad, obstacle.message, remedy: otherPlace) }
         if place.withPlatformString({ faccessat(AT_FDCWD, $0, W_OK | X_OK, AT_EACCESS) }) != 0 {
             return DoctorFinding("archive", .bad, "\(place) cannot be written to", remedy: otherPlace)
@@ -89,7 +89,7 @@ struct ArchiveExamination {
         if let survey, !exists, survey.bytes > free {
             return DoctorFinding(
                 "room", .bad, "\(text), but the directory holds \(RootFindings.size(survey.bytes, isLeast: true))",
-                remedy: "free some space, choose another place with --archive, or exclude files with --exclude")
+                remedy: Advice.makeRoom.text)
         }
         if free < min(256 << 20, total / 20) {
             return DoctorFinding("room", .bad, text, remedy: "free some space on that file system")
@@ -105,8 +105,7 @@ struct ArchiveExamination {
             return [
                 DoctorFinding(
                     "clock", .bad, "the latest snapshot of \(root.path) is dated in the future",
-                    remedy: "set the clock if it is wrong now; if it was wrong then, "
-                        + "'archiver forget \(latest.id.short)' removes that snapshot")
+                    remedy: Advice.setClock.text)
             ]
         }
         let count = try archive.snapshotsOutOfOrder(of: nil).count
@@ -117,7 +116,7 @@ struct ArchiveExamination {
                 count == 1
                     ? "the time of 1 snapshot contradicts its order: the clock was wrong"
                     : "the times of \(count) snapshots contradict the order: the clock was wrong",
-                remedy: "'archiver list' marks them; the order is right, and 'archiver forget' removes such a snapshot")
+                remedy: Advice.orderIsRight.text)
         ]
     }
 

@@ -1,6 +1,7 @@
 // Surveys a directory that is to be watched: its size, and its unreadable paths.
 
 internal import ArchiveFormat
+internal import ArchiveStorage
 internal import Capturing
 internal import Exclusions
 internal import FileIO
@@ -93,6 +94,6 @@ struct TreeSurvey {
         guard let firstUnreadable else { return DoctorFinding("access", .good, "everything in it can be read") }
         return DoctorFinding(
             "access", .bad, "\(unreadable) paths cannot be read: \(firstUnreadable) is the first",
-            remedy: "run the watcher as a user who may read them, or exclude them with --exclude")
+            remedy: Advice.readAsOther.text)
     }
 }

@@ -1,5 +1,6 @@
 // Compares the system's limits on watching with a directory's needs.
 
+internal import ArchiveStorage
 internal import FileIO
 internal import FileWatching
 
@@ -15,7 +16,7 @@ struct WatchExamination {
     private var watches: DoctorFinding? {
         guard let limit = limits[.inotifyWatches] else {
             return DoctorFinding(
-                "watches", .bad, "inotify is not available", remedy: "use 'archiver watch --backend poll' here")
+                "watches", .bad, "inotify is not available", remedy: Advice.poll.text)
         }
         let need = use.watches + (directories ?? 0)
         let used = "\(use.watches) of \(limit) watches are in use"

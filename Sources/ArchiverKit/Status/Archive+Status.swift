@@ -17,7 +17,10 @@ extension Archive {
     /// metadata, but not their content. Damage that was reported earlier and no longer causes a loss is not reported
     /// again.
     ///
-    /// - Parameter data: whether to read and verify every byte, or only the structure.
+    /// - Parameters:
+    ///   - data: whether to read and verify every byte, or only the structure.
+    ///   - progress: counters that are updated while the check runs.
+    /// - Throws: `ArchiverError` with the codes `inUse` or `system` if the archive cannot be read; damage is a finding.
     public func check(data: Bool, progress: OperationProgress? = nil) throws(ArchiverError) -> CheckResult {
         try facing { try ArchiveCheck.run(store, readingData: data, progress) }
     }
@@ -57,7 +60,7 @@ extension Archive {
             }
             // An archive may hold only programs' states, or only retired roots.
             if roots.isEmpty, states.count == 0, try !self.roots().contains(where: \.isHere) {
-                findings.append(Finding("nothing is watched", remedy: "run 'archiver watch DIR'"))
+                findings.append(Finding("nothing is watched", remedy: Advice.watchDirectory.text))
             }
             // First, as watchers capture before they answer.
             let watched = roots.filter(\.isWatched).map(\.root.path)
@@ -112,7 +115,7 @@ extension Archive {
         guard try RootLock.isWatched(path, in: store.layout) else {
             throw ArchiverError(
                 .notWatched, "\(path) is not being watched and has no snapshots",
-                remedy: "run 'archiver watch \(path)'",
+                remedy: Advice.watchRoot.text,
                 path: path)
         }
         let root = ArchivedRoot(here: path)
@@ -137,7 +140,7 @@ extension Archive {
         } else if asked.isWatched {
             findings = [RootFindings.silent(failure)]
         } else if asked.retired == nil, isNamed || lastWatched != nil {
-            findings = [Finding("it is not being watched", remedy: "run 'archiver watch \(root.path)'")]
+            findings = [Finding("it is not being watched", remedy: Advice.watchRoot.text)]
         }
         if let finding = asked.number.flatMap({ facts.damage[$0] }) { findings.append(finding) }
         let latest = asked.number.flatMap { facts.latest[$0] }
@@ -197,7 +200,7 @@ private struct RootFacts {
             guard error.isAboutBytes else { throw error }
             return Finding(
                 "its latest \(error.message)",
-                remedy: "run 'archiver capture' for it to get a readable latest snapshot")
+                remedy: Advice.captureForReadable.text)
         }
         return nil
     }

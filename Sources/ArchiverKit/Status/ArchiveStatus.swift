@@ -15,7 +15,7 @@ public struct RootStatus: Sendable {
     public let watcher: WatcherStatus?
     /// When its latest watcher was last active; nil if it was never watched.
     public let lastWatched: Timestamp?
-    /// When it was retired ('archiver roots forget'), so that it need not be watched; nil if it was not, or has been
+    /// When it was retired, so that it need not be watched; nil if it was not, or has been
     /// captured since.
     public let retired: Timestamp?
     /// Its latest snapshot; nil if it has none.

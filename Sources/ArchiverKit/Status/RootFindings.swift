@@ -1,6 +1,7 @@
 // The findings in a watcher's answer.
 
 internal import ArchiveFormat
+internal import ArchiveStorage
 internal import Roots
 
 /// The findings about a root's watching.
@@ -18,7 +19,7 @@ enum RootFindings {
                 findings.append(
                     Finding(
                         "the watcher is behind: it has not captured all changes yet",
-                        remedy: "wait, and run 'archiver status' again"))
+                        remedy: Advice.askAgain.text))
             }
         }
         if let failure = watcher.failure {
@@ -40,7 +41,7 @@ enum RootFindings {
                 Finding(
                     what + first,
                     remedy: isDenied
-                        ? "give the watcher's user access, or exclude the path with --exclude"
+                        ? Advice.giveAccess.text
                         : "wait: files that keep changing are retried"))
         }
         if watcher.directories.unreadable > 0 {
@@ -48,7 +49,7 @@ enum RootFindings {
                 Finding(
                     watcher.directories.unreadable == 1
                         ? "1 directory cannot be read" : "\(watcher.directories.unreadable) directories cannot be read",
-                    remedy: "give the watcher's user access, or exclude the path with --exclude"))
+                    remedy: Advice.giveAccess.text))
         }
         return findings
     }
@@ -95,7 +96,7 @@ extension Finding {
             self.init(
                 "\(space): soon old snapshots will be forgotten to make room",
                 remedy: isAboutSize
-                    ? "raise the limit with 'archiver keep --max-size', or pin what must stay"
+                    ? Advice.raiseLimitOrPin.text
                     : "free some space, or pin what must stay")
             return
         }
@@ -104,7 +105,7 @@ extension Finding {
             self.init(
                 "\(space), and forgetting old snapshots cannot change that" + (causes.isEmpty ? "" : ": \(causes)"),
                 remedy: isAboutSize
-                    ? "raise the limit with 'archiver keep --max-size', or remove large files with 'archiver purge'"
+                    ? Advice.raiseLimitOrPurge.text
                     : "free some space on that file system")
             return
         }
@@ -114,11 +115,11 @@ extension Finding {
         if let limit, room.usedBytes > limit {
             self.init(
                 "the archive takes \(RootFindings.size(room.usedBytes)), more than its limit of \(RootFindings.size(limit))\(others)",
-                remedy: "run 'archiver prune --dry-run' to see which, or raise the limit: 'archiver keep --max-size'")
+                remedy: Advice.raiseLimitOrSee.text)
         } else {
             self.init(
                 "only \(RootFindings.size(room.freeBytes)) are free on the archive's file system, less than \(RootFindings.size(least))\(others)",
-                remedy: "free some space, or run 'archiver prune' to forget old snapshots")
+                remedy: Advice.freeSpaceOrPrune.text)
         }
     }
 }

@@ -7,8 +7,11 @@ public import FileIO
 public struct Difference: Sendable {
     /// How the path differs, from the left state to the right.
     public enum Kind: String, Sendable {
+        /// Only the newer one has it.
         case added
+        /// Its content or its metadata differs.
         case modified
+        /// Only the older one has it.
         case removed
     }
 

@@ -82,7 +82,7 @@ extension Archive {
     private func noSuchPath(_ path: RelativePath, in snapshot: ListedSnapshot) -> ArchiverError {
         ArchiverError(
             .noSuchPath, "snapshot \(snapshot.id.short) holds nothing at '\(path)'",
-            remedy: "'archiver show --entries \(snapshot.id.short)' lists what it holds")
+            remedy: Advice.listEntries.text)
     }
 }
 

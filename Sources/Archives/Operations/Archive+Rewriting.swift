@@ -10,8 +10,11 @@ internal import SystemPackage
 
 /// A file as it is on disk now.
 public struct PresentFile: Sendable, Hashable {
+    /// The kind of object.
     public let kind: FileKind
+    /// The size in bytes.
     public let size: UInt64
+    /// When its content was modified.
     public let modified: Timestamp
     /// Its content; nil if it is not a file, or larger than asked for.
     public let bytes: [UInt8]?

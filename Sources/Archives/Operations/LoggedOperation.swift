@@ -7,7 +7,9 @@ internal import ArchiveStorage
 public struct LoggedOperation: Sendable, Hashable, Identifiable {
     /// What would take an operation back.
     public enum Reversal: String, Sendable {
+        /// The operation was taken back.
         case undo
+        /// The undo was taken back.
         case redo
     }
 

@@ -36,7 +36,7 @@ public struct Mark: Sendable, Hashable, Identifiable {
             let latest = try archive.store.catalogue.latestRegularSnapshot(ofRoot: root.bytes, machine: Machine.id)
         else {
             throw ArchiverError(
-                .noSuchSnapshot, "the archive holds no snapshots of \(root)", remedy: "'archiver watch' makes them",
+                .noSuchSnapshot, "the archive holds no snapshots of \(root)", remedy: Advice.watchToCapture.text,
                 path: root)
         }
         let journal = OperationJournal(archive.store, root, .mark, name: name)
@@ -102,9 +102,7 @@ extension Archive {
                 guard let patience, ContinuousClock.now - start >= patience else { throw error }
                 throw ArchiverError(
                     .system, "the watcher of \(root) is still capturing and will make the mark when it is done",
-                    remedy:
-                        "changes made until then belong to the state before the turn; 'archiver mark --wait' waits",
-                    path: root)
+                    remedy: Advice.waitForMark.text, path: root)
             }
             if let response {
                 guard let id = response.mark.flatMap({ OperationID(hex: $0) }),
@@ -116,7 +114,7 @@ extension Archive {
             guard patience == nil else {
                 throw ArchiverError(
                     .notWatched, "nobody watches \(root), and capturing all of it now could take long",
-                    remedy: "run 'archiver watch', or 'archiver mark --wait' to capture it now", path: root)
+                    remedy: Advice.watchOrWaitForMark.text, path: root)
             }
             _ = try capture(root, progress: progress)
             let lock = try RootLock.capturing(root, in: store.layout)

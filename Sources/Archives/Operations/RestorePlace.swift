@@ -28,7 +28,7 @@ extension Archive {
     private func otherRoot(_ message: String, _ own: FilePath) -> ArchiverError {
         ArchiverError(
             .otherRoot, message,
-            remedy: "restore it elsewhere with '--target DIR', or that directory itself with '--root \(own)'",
+            remedy: Advice.restoreElsewhere.text,
             path: own)
     }
 
@@ -41,6 +41,6 @@ extension Archive {
         if own.tree == snapshot.tree, place.path == snapshot.rootPath, place.machine == snapshot.machine { return }
         throw ArchiverError(
             .damaged, "the catalogue's entry of snapshot \(snapshot.id.short) contradicts the snapshot itself",
-            remedy: "'archiver repair --catalogue' rebuilds the catalogue", path: directory)
+            remedy: Advice.rebuildCatalogue.text, path: directory)
     }
 }

@@ -140,12 +140,12 @@ struct Reversing {
             throw ArchiverError(
                 .otherRoot,
                 "the operation on \(rootPath) would bring back snapshot \(id.short), which belongs to \(found.root.path)",
-                remedy: "nothing was changed; 'archiver restore \(id.short) --target DIR' writes it elsewhere",
+                remedy: Advice.restoreCopy.text,
                 path: rootPath)
         }
         throw ArchiverError(
             .noSuchSnapshot, "the archive no longer holds the state to restore, snapshot \(id.short)",
-            remedy: "restore another snapshot; 'archiver list' shows them", path: rootPath)
+            remedy: Advice.restoreAnother.text, path: rootPath)
     }
 
     // MARK: Errors
@@ -161,7 +161,7 @@ struct Reversing {
             }
         return ArchiverError(
             reversal == .undo ? .nothingToUndo : .nothingToRedo, message,
-            remedy: "'archiver operations' lists what was done", path: rootPath)
+            remedy: Advice.listOperations.text, path: rootPath)
     }
 }
 

@@ -80,7 +80,7 @@ extension Archive {
             throw ArchiverError(
                 .noSuchSnapshot,
                 "the archive no longer holds the state of the mark '\(mark.name)', snapshot \(mark.snapshot.short)",
-                remedy: "'archiver turns' lists the marks", path: root.path)
+                remedy: Advice.listMarks.text, path: root.path)
         }
         var options = options
         options.root = root.path

@@ -1,6 +1,7 @@
 // How a user names a snapshot: by id, order, time or label.
 
 package import ArchiveFormat
+internal import ArchiveStorage
 public import FileIO
 public import Roots
 
@@ -29,14 +30,22 @@ public struct SnapshotSelector: Sendable, Hashable {
     /// steps.
     let back: Int
     private let text: String
+    /// The time as it was written after `@`; nil for other selectors.
+    private let writtenTime: String?
 
     /// The newest snapshot.
     public static let latest = SnapshotSelector(meaning: .latest(back: 0), text: "latest")
 
-    private init(meaning: Meaning, back: Int = 0, text: String) {
+    private init(meaning: Meaning, back: Int = 0, text: String, writtenTime: String? = nil) {
         self.meaning = meaning
         self.back = back
         self.text = text
+        self.writtenTime = writtenTime
+    }
+
+    /// The instant that a time such as `@10m` means when it is `now`; nil for other selectors.
+    func time(at now: Timestamp) -> Timestamp? {
+        writtenTime.flatMap { SnapshotSelector.moment($0, isStart: false, now: now) }
     }
 
     /// The selector of the snapshot or state with this id.
@@ -56,7 +65,7 @@ public struct SnapshotSelector: Sendable, Hashable {
         case "session" where back > 0: self.init(meaning: .session(back: back), text: text)
         case _ where base.hasPrefix("@"):
             let time = try SnapshotSelector.pastTime(base)
-            self.init(meaning: .time(time), back: back, text: text)
+            self.init(meaning: .time(time), back: back, text: text, writtenTime: String(base.dropFirst()))
         default:
             if base.isEmpty || base.contains(":") || base.contains("~") {
                 throw SnapshotSelector.malformed(text, "it is not an id, a label, a time, 'latest' or 'oldest'")
@@ -76,7 +85,7 @@ public struct SnapshotSelector: Sendable, Hashable {
     }
 
     /// The same selector without `~`: the one to count back from.
-    var withoutSteps: SnapshotSelector { SnapshotSelector(meaning: meaning, text: text) }
+    var withoutSteps: SnapshotSelector { SnapshotSelector(meaning: meaning, text: text, writtenTime: writtenTime) }
 
     /// Whether it names a snapshot by order or time, so that it means a different one in every root.
     package var isRelative: Bool {
@@ -190,7 +199,7 @@ public struct SnapshotSelector: Sendable, Hashable {
     private static func malformed(_ text: String, _ reason: String) -> ArchiverError {
         ArchiverError(
             .malformedSelector, "'\(text)' names no snapshot: \(reason)",
-            remedy: "'archiver list' shows the ids, 'archiver help selectors' explains selectors")
+            remedy: Advice.readSelectors.text)
     }
 }
 

@@ -101,7 +101,7 @@ private struct Purge {
         if try store.catalogue.copiedSegments().isEmpty { return }
         throw ArchiverError(
             .damaged, "several files below \(store.layout.segments) have the same segment id; nothing was purged",
-            remedy: "'archiver check' names them: move the ones that are not read out of the archive")
+            remedy: Advice.moveUnread.text)
     }
 
     /// Finds the target and, unless this is a dry run, rewrites the snapshots that have it.
@@ -123,7 +123,7 @@ private struct Purge {
             throw ArchiverError(
                 .noSuchPath,
                 target.isText ? "no label, note, mark or pin has this text" : "no snapshot has anything to purge",
-                remedy: "'archiver find' searches all names of all snapshots, 'archiver grep' the contents")
+                remedy: Advice.searchNames.text)
         }
         try findStillThere()
     }

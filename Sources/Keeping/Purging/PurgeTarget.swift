@@ -74,7 +74,7 @@ struct PurgeMatcher {
             if paths.contains(where: \.isRoot) {
                 throw ArchiverError(
                     .noSuchPath, "the root itself cannot be purged",
-                    remedy: "'archiver forget' forgets snapshots, 'archiver prune --now' removes what is forgotten")
+                    remedy: Advice.forgetAndPrune.text)
             }
             rule = .paths(paths)
         case .pattern(let bytes, _):

@@ -19,6 +19,7 @@ public struct ArchiveUsage: Sendable {
 
     /// The user of some bytes.
     public enum Owner: Sendable, Hashable {
+        /// A root.
         case root(ArchivedRoot)
         /// A file, or a directory with everything in it; the path is relative to the root.
         case path(RelativePath, isDirectory: Bool)

@@ -44,7 +44,7 @@ package struct StateCoding: Sendable {
     }
 
     private func decoding<State>(_ body: () throws -> State) throws(StateError) -> State {
-        do { return try body() } catch { throw error as? StateError ?? .undecodable(source, cause: error) }
+        do { return try body() } catch { throw error as? StateError ?? .undecodable(source, type: nil, cause: error) }
     }
 
     // MARK: Versions

@@ -226,7 +226,7 @@ struct RestoreRoutes {
                 self.operation = operation.short
                 steps += 1
             }
-            written += result.created + result.replaced + result.metadata
+            written += result.created + result.replaced + result.metadataOnly
             removed += result.deleted
             excluded += result.excluded
             problems += result.problems.prefix(100).map { Problem(path: NameAnswer($0.path).path, message: $0.message) }

@@ -49,6 +49,49 @@ struct StateListTests {
         #expect(throws: StateError.self) { try archive.pin(first) }
     }
 
+    @Test("a renamed title has the same states, with their times, labels and pins, and the old one is free")
+    func renaming() throws {
+        let first = try archive.save(Game(level: 1, score: 0), as: "old", label: "start")
+        let second = try archive.save(Game(level: 2, score: 5), as: "old")
+        try archive.pin(first, reason: "a record")
+        try archive.rename("old", to: "new")
+        let states = try archive.history(of: "new")
+        #expect(states.map(\.time) == [first.time, second.time] && states.map(\.label) == ["start", nil])
+        #expect(try archive.load(Game.self, "new", at: "start") == Game(level: 1, score: 0))
+        #expect(try archive.load(Game.self, "new") == Game(level: 2, score: 5))
+        #expect(try archive.titles().map(\.title) == ["new"])
+        #expect(throws: StateError.self) { try archive.forget(allOf: "new") }
+        try archive.unpin(states[0])
+        try archive.save(Game(), as: "old")
+        #expect(try archive.history(of: "old").count == 1)
+        #expect(try archive.check(data: true).findings.isEmpty)
+    }
+
+    @Test("a title is not renamed to one that has states, to one that cannot be a title, or if it has no states")
+    func refusedRenaming() throws {
+        try archive.save(1, as: "old")
+        try archive.save(2, as: "new")
+        func refusal(_ old: String, _ new: String) -> StateError? {
+            do throws(StateError) { try archive.rename(old, to: new) } catch { return error }
+            return nil
+        }
+        guard case .titleTaken("new")? = refusal("old", "new"), case .malformedTitle? = refusal("old", ""),
+            case .noSuchState("none")? = refusal("none", "other")
+        else { return #expect(Bool(false), "renamed") }
+        try archive.rename("old", to: "old")
+        #expect(try archive.titles().map(\.title) == ["new", "old"])
+    }
+
+    @Test("two states of any type are compared value by value")
+    func comparison() throws {
+        let first = try archive.save(Game(level: 1, score: 0), as: "game")
+        let second = try archive.save(Game(level: 1, score: 9), as: "game")
+        let differences = try archive.differences(from: first, to: second)
+        #expect(differences.map(\.place) == ["score"])
+        #expect(differences.first?.old?.integer == 0 && differences.first?.new?.integer == 9)
+        #expect(try archive.differences(from: first, to: first).isEmpty)
+    }
+
     @Test("a state is read as a value of no particular type")
     func values() throws {
         let memento = try archive.save(Game(level: 2, score: 9), as: "game")

@@ -199,10 +199,12 @@ struct StateSavingTests {
             return nil
         }
         let wrongType = failure { _ = try archive.load(Game.self, "game") }
-        guard case .undecodable(.saved(let id, title: "game"), _)? = wrongType else {
+        guard case .undecodable(.saved(let id, title: "game"), let type, _)? = wrongType else {
             return #expect(Bool(false), "decoded")
         }
         #expect(id.chunk == saved.id)
+        #expect(type == "Dictionary<String, String>")
+        #expect(wrongType?.message.contains("a value of the type Dictionary<String, String>, cannot be") == true)
         guard case .noSuchState(title: "none")? = failure({ _ = try archive.load(Game.self, "none") }) else {
             return #expect(Bool(false), "loaded")
         }

@@ -60,7 +60,8 @@ struct TutorialTests {
     /// Articles whose code is built in the package outside archiver, with the program that has it.
     private static let programs = [
         "ArchiverKit": "overview/main", "FindingAVersion": "overview/FindingAVersion", "Keeping": "overview/Keeping",
-        "Undo": "undoing/main", "WatchingFromAProgram": "watcher/main",
+        "TestingAProgram": "../Tests/GameTests/SlotsTests", "Undo": "undoing/main",
+        "WatchingFromAProgram": "watcher/main",
     ]
 
     @Test("other articles have the code of programs that are built", arguments: programs)
