@@ -183,6 +183,7 @@ package enum ArchiverProgram {
                 + (isNumber ? ": '\(value)d' means \(value) days" : "")
         case "duration": return "a duration is like 100ms, 2s, 3m or 1h"
         case "size": return "a size is like 500K, 100M or 2G"
+        case "count" where command == "grep": return "line numbers are always shown, and -n limits the lines"
         case "count", "lines": return "it must be a whole number"
         default: return nil
         }

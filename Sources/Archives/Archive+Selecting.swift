@@ -74,7 +74,7 @@ extension Archive {
         if let number = try number(of: root) { return number }
         throw ArchiverError(
             .noSuchSnapshot, "\(root.path) has no snapshots",
-            remedy: "make one with 'archiver capture \(root.path)'", path: root.path)
+            remedy: "make one with 'archiver capture \(ShellWord.text(root.path.bytes))'", path: root.path)
     }
 
     /// The snapshot or the saved state that `selector` names.

@@ -2,6 +2,7 @@
 
 public import ArchiveStorage
 internal import Capturing
+public import Exclusions
 internal import FileIO
 public import Roots
 public import SystemPackage
@@ -17,9 +18,10 @@ extension Archive {
             // No timeout: an audit takes as long as the root needs, and the connection ends when the watcher does.
             let response = try ControlClient.ask(.audit, about: path, in: store.layout, patience: nil)
             guard let result = response?.audit else {
+                let word = ShellWord.text(path.bytes)
                 throw ArchiverError(
                     .notWatched, "\(path) is not being watched",
-                    remedy: "'archiver watch \(path)' watches it, 'archiver capture \(path)' captures it now",
+                    remedy: "'archiver watch \(word)' watches it, 'archiver capture \(word)' captures it now",
                     path: path)
             }
             return result
@@ -33,10 +35,12 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - patience: how long the watcher may take to answer.
+    ///   - newRootExclusions: the exclusions of a directory that has no snapshot yet.
     ///   - progress: counters that are updated while this process captures.
     /// - Returns: the latest snapshot; it lacks only entries that could not be captured.
     public func sync(
-        _ directory: FilePath, patience: Duration = .seconds(15), progress: OperationProgress? = nil
+        _ directory: FilePath, patience: Duration = .seconds(15),
+        newRootExclusions: ExclusionRules = ExclusionRules(), progress: OperationProgress? = nil
     ) throws(ArchiverError) -> ListedSnapshot {
         try facing {
             let root = try RootDirectory.resolvedAsFarAsItExists(directory)
@@ -47,7 +51,9 @@ extension Archive {
             {
                 return latest
             }
-            return try capture(root, progress: progress).latest
+            var options = CaptureOptions()
+            options.newRootExclusions = newRootExclusions
+            return try capture(root, options, progress: progress).latest
         }
     }
 }

@@ -46,28 +46,3 @@ struct BisectReport {
                 + "'archiver restore \(result.lastGood.id.short)' goes back")
     }
 }
-
-/// The output of `bisect --json`.
-struct BisectJSON: Encodable {
-    let result: BisectResult
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(result.firstBad.map(SnapshotJSON.init), forKey: "firstBad")
-        try object.encode(SnapshotJSON(result.lastGood), forKey: "lastGood")
-        try object.encode(result.suspects.map(\.id.hex), forKey: "suspects")
-        try object.encode(result.probes.filter { $0.reason == nil }.count, forKey: "runs")
-        try object.encode(result.probes.map { Probe(probe: $0) }, forKey: "probes")
-    }
-
-    private struct Probe: Encodable {
-        let probe: BisectProbe
-
-        func encode(to encoder: any Encoder) throws {
-            var object = encoder.container(keyedBy: JSONKey.self)
-            try object.encode(probe.snapshot.id.hex, forKey: "snapshot")
-            try object.encode(probe.verdict.rawValue, forKey: "verdict")
-            try object.encode(probe.reason, forKey: "reason")
-        }
-    }
-}

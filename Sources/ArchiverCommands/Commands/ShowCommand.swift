@@ -97,14 +97,9 @@ struct ShowCommand: ParsableCommand {
     ) throws {
         let archive = context.archive
         _ = try context.requiredEntry(at: path, in: snapshot)
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            try visiting({ try archive.forEachEntry(in: snapshot, at: path, $0) }) { try writer.append(EntryJSON($0)) }
-            return try writer.finish()
-        }
-        let listing = EntryListing(try archive.details(of: snapshot), console)
-        try visiting({ try archive.forEachEntry(in: snapshot, at: path, $0) }) { entry in
-            try console.output.line(listing.line(entry, name: Escaping.text(entry.path)))
+        let listing = EntryListing(try archive.details(of: snapshot)).listing(console.style) { Escaping.text($0.path) }
+        try listing.write(console) { write in
+            try visiting({ try archive.forEachEntry(in: snapshot, at: path, $0) }, write)
         }
     }
 
@@ -129,9 +124,8 @@ struct ShowCommand: ParsableCommand {
                 notes: notes, entry: json)
             return try console.output.line(JSONText.of(details))
         }
-        let listing = EntryListing(try archive.details(of: snapshot), console)
-        for shown in entry.kind == .directory ? children : [entry] {
-            try console.output.line(listing.line(shown, name: Escaping.text(shown.path.isRoot ? [] : shown.path.name)))
-        }
+        let listing = EntryListing(try archive.details(of: snapshot))
+        try listing.listing(console.style) { Escaping.text($0.path.isRoot ? [] : $0.path.name) }
+            .write(entry.kind == .directory ? children : [entry], console)
     }
 }

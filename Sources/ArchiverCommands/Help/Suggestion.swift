@@ -12,7 +12,8 @@ enum Suggestion {
         "oplog": ["operations"], "reflog": ["operations"], "info": ["status", "show"], "stats": ["usage"],
         "du": ["usage"], "rm": ["forget", "purge"], "delete": ["forget", "purge"], "remove": ["forget", "purge"],
         "tag": ["label"], "annotate": ["blame"], "gc": ["prune"], "mount": ["browse"], "gui": ["browse"],
-        "exclude": ["roots set"],
+        "exclude": ["roots set"], "create": ["capture"], "extract": ["restore"], "stash": ["capture", "undo"],
+        "recover": ["repair", "restore"], "cp": ["restore"], "diffs": ["diff"], "serve": ["browse"],
     ]
 
     /// Names that other programs use for options.
@@ -23,7 +24,8 @@ enum Suggestion {
         "--before": "--until", "--keep-daily": "--daily", "--keep-hourly": "--hourly", "--keep-weekly": "--weekly",
         "--keep-last": "--each", "--force": "--yes", "-f": "--yes", "-n": "--dry-run", "--patch-with-stat": "--patch",
         "--color-words": "--word-diff", "--simulate": "--dry-run", "--include": "--exclude", "-V": "--version",
-        "-version": "--version", "-help": "--help", "-a": "--all", "-u": "--patch",
+        "-version": "--version", "-help": "--help", "-a": "--all", "-u": "--patch", "--read-data": "--data",
+        "--verify-data": "--data", "--name-only": "--names", "--keep-monthly": "--weekly",
     ]
 
     /// The names that `word` may mean, as "'status' or 'show'"; nil if no name is similar.

@@ -1,6 +1,7 @@
 // Surveys a directory that is to be watched: its size, and its unreadable paths.
 
 internal import ArchiveFormat
+internal import Archives
 internal import Capturing
 internal import Exclusions
 internal import FileIO
@@ -85,7 +86,7 @@ struct TreeSurvey {
         DoctorFinding(
             "size", .good,
             "\(directories == 1 ? "1 directory" : "\(directories) directories"), "
-                + "\(files == 1 ? "1 file" : "\(files) files"), \(RootFindings.size(bytes, isLeast: true))")
+                + "\(files == 1 ? "1 file" : "\(files) files"), \(ByteCount.text(bytes))")
     }
 
     private var access: DoctorFinding {

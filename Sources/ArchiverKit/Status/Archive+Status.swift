@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Archives
 internal import Capturing
 public import Checking
 internal import FileIO
@@ -44,7 +45,7 @@ extension Archive {
             if free < min(Archive.leastFreeBytes, room.totalBytes / Archive.leastFreeShare) {
                 findings.append(
                     Finding(
-                        "only \(RootFindings.size(free, isLeast: true)) are free on the archive's file system",
+                        "only \(ByteCount.text(free)) are free on the archive's file system",
                         remedy: "free some space there"))
             }
             if let finding = Finding(room, roomNotice(), isFirst: try !hasForgottenForRoom()) {
@@ -112,7 +113,7 @@ extension Archive {
         guard try RootLock.isWatched(path, in: store.layout) else {
             throw ArchiverError(
                 .notWatched, "\(path) is not being watched and has no snapshots",
-                remedy: "run 'archiver watch \(path)'",
+                remedy: "run 'archiver watch \(ShellWord.text(path.bytes))'",
                 path: path)
         }
         let root = ArchivedRoot(here: path)
@@ -137,7 +138,7 @@ extension Archive {
         } else if asked.isWatched {
             findings = [RootFindings.silent(failure)]
         } else if asked.retired == nil, isNamed || lastWatched != nil {
-            findings = [Finding("it is not being watched", remedy: "run 'archiver watch \(root.path)'")]
+            findings = [Finding("it is not being watched", remedy: "run 'archiver watch \(ShellWord.text(root.path.bytes))'")]
         }
         if let finding = asked.number.flatMap({ facts.damage[$0] }) { findings.append(finding) }
         let latest = asked.number.flatMap { facts.latest[$0] }
