@@ -16,11 +16,10 @@ struct BisectReport {
         let console = history.console
         if console.isJSON { return try console.output.line(JSONText.of(BisectJSON(result: result))) }
         guard console.isForPerson else {
-            for suspect in result.suspects {
-                try console.output.line(
-                    TextTable.plain([suspect.id.short, LocalTime.plain(suspect.time), result.lastGood.id.short]))
-            }
-            return
+            return try Listing<ListedSnapshot>(
+                [.pipe { $0.id.short }, .time("time") { $0.time }, .pipe { _ in result.lastGood.id.short }], emptiness: ""
+            ) { SnapshotJSON($0) }
+            .write(result.suspects, console)
         }
         guard let firstBad = result.firstBad else {
             try console.output.line("One of these is the first bad snapshot; the others could not be tested:")

@@ -25,9 +25,10 @@ struct ShowCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"),
+            "A snapshot (id, latest, latest~2, @10m, label), or a path in it (default: latest).",
+            valueName: "selector[:path]"),
         completion: .selector)
-    var selector: ByteArgument
+    var selector: ByteArgument?
 
     @Flag(help: "List every entry, at any depth.")
     var entries = false
@@ -46,6 +47,7 @@ struct ShowCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         Pager.start(console, global)
+        let selector = selector ?? ByteArgument(argument: "latest")
         let context = try RootContext(global.openArchive(), place, paths: selector.pathAfterColon)
         switch try context.selection(selector, states) {
         case .snapshot(let snapshot, let path): try show(snapshot, path, context, console)

@@ -83,7 +83,7 @@ struct ChangesReport {
         let style = console.style
         var listing = Listing<CombinedChange>(
             [
-                .pipe { $0.change.rawValue }, .pipe { "\($0.snapshotCount)" }, .pipe { Escaping.text($0.path) },
+                .pipe { $0.change.word }, .pipe { "\($0.snapshotCount)" }, .pipe { Escaping.text($0.path) },
                 .pipe { $0.otherPath.map { Escaping.text($0) } ?? "" },
             ], emptiness: ChangesReport.emptiness
         ) { CombinedChangeJSON($0) }

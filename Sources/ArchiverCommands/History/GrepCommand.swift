@@ -162,8 +162,8 @@ struct GrepCommand: ParsableCommand {
                     "# missing", row.history.shown(row.line.path), LocalTime.plain(gap.gone.time),
                     LocalTime.plain(gap.back.time), gap.gone.id.short, gap.back.id.short,
                 ]
-                let span = "not from \(LocalTime.text(gap.gone.time)) to \(LocalTime.text(gap.back.time))"
-                return .init(person: style(.dim, "            " + span), pipe: TextTable.plain(cells))
+                let span = "not from \(LocalTime.text(gap.gone.time)) … \(LocalTime.text(gap.back.time))"
+                return .init(person: style(.dim, "          " + span), pipe: TextTable.plain(cells))
             }
         }
         let before = { (row: LineRow) in try context > 0 ? around(contextLines(row).before) : [] }

@@ -43,7 +43,7 @@ struct LogCommand: ParsableCommand {
     var patch = false
 
     @Option(
-        name: .customShort("L"),
+        name: .customShort("L", allowingJoined: true),
         help: ArgumentHelp("Show only these lines.", valueName: "first,last"))
     var range: String?
 

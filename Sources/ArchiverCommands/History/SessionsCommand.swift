@@ -59,7 +59,7 @@ struct SessionsCommand: ParsableCommand {
                 .person("before it", mark: .yellow) { $0.session.before == nil ? "" : "session~\($0.number)" },
                 .pipe { "\($0.number)" }, .time("start") { $0.session.first.time },
                 .time("end", dispensability: 1) { $0.session.last.time },
-                .text("snapshots", alignment: .right) { "\($0.session.snapshots)" },
+                .text("snapshots", alignment: .right, dispensability: 0) { "\($0.session.snapshots)" },
                 .person("changes") { $0.session.changes.text }, .pipe { "\($0.session.changes.added)" },
                 .pipe { "\($0.session.changes.modified)" }, .pipe { "\($0.session.changes.removed)" },
                 .bytes("stored", dispensability: 2) { $0.session.storedBytes },

@@ -68,7 +68,7 @@ struct CombinedChangeJSON: Encodable {
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(bytes: change.path.bytes, forKey: .path)
-        try object.encode(change.change.rawValue, forKey: .change)
+        try object.encode(change.change.word, forKey: .change)
         try object.encode(change.snapshotCount, forKey: .snapshots)
         if let other = change.otherPath { try object.encode(bytes: other.bytes, forKey: .otherPath) }
     }

@@ -1,6 +1,7 @@
 // Windows, lists that say what happened, lines that were found, and small truths.
 
 import FileIO
+import Foundation
 import Glibc
 import SystemPackage
 import TestTraits
