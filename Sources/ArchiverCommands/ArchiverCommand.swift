@@ -47,9 +47,3 @@ struct ArchiverCommand: ParsableCommand {
     /// Repeated here so that these options can precede the command's name.
     @OptionGroup var global: GlobalOptions
 }
-
-/// The output of `--version --json`.
-struct VersionJSON: Encodable {
-    let name = "archiver"
-    let version = ArchiverCommand.version
-}

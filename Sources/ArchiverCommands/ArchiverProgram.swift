@@ -123,6 +123,7 @@ package enum ArchiverProgram {
     }
 
     private static func unknownCommand(_ word: String, among names: [String]) -> Failure {
+        if word == "version" { return .usage("there is no command 'version'", remedy: "did you mean '--version'?") }
         let nearest = Suggestion.words(for: word, among: names)
         return .usage(
             "there is no command '\(word)'",
@@ -146,6 +147,9 @@ package enum ArchiverProgram {
 
     /// The failure for an error of the parser.
     private static func usage(_ error: any Error, _ arguments: [String]) -> Failure {
+        if let first = arguments.first, let remedy = Suggestion.remedy(forFirst: first) {
+            return .usage("unknown option '\(first)'", remedy: remedy + "; see 'archiver --help'")
+        }
         if let word = words(arguments).first, word != "help", !commandNames.contains(word) {
             return unknownCommand(word, among: commandNames)
         }
@@ -170,7 +174,7 @@ package enum ArchiverProgram {
         if let match = text.firstMatch(of: /Unknown option '([^']+)'/) {
             let type = ArchiverCommand.configuration.subcommands.first { $0.configuration.commandName == command }
             let options = (type ?? ArchiverCommand.self).helpMessage(columns: 400)
-            return Suggestion.option(for: String(match.1), in: options).map { "did you mean '\($0)'?" }
+            return Suggestion.remedy(for: String(match.1), of: command, options)
         }
         guard let match = text.firstMatch(of: /The value '([^']*)' is invalid for '[^']*<([a-z|]+)>'/) else {
             return nil
@@ -183,6 +187,7 @@ package enum ArchiverProgram {
                 + (isNumber ? ": '\(value)d' means \(value) days" : "")
         case "duration": return "a duration is like 100ms, 2s, 3m or 1h"
         case "size": return "a size is like 500K, 100M or 2G"
+        case "count" where command == "grep": return "line numbers are always shown, and -n limits the lines"
         case "count", "lines": return "it must be a whole number"
         default: return nil
         }

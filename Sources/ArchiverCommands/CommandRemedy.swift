@@ -1,6 +1,7 @@
 // The remedies of the library as commands and options: the only place that knows how the command line carries them out.
 
 internal import ArchiveStorage
+internal import Archives
 internal import FileIO
 internal import SystemPackage
 

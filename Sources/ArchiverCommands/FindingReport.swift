@@ -45,24 +45,3 @@ struct CreationReport {
         if let line = try? JSONText.of(json) { console.warn(line) }
     }
 }
-
-/// A warning as `--json` shows it: `{"warning": {"kind": …, "message": …}}`.
-private struct WarningJSON: Encodable {
-    let kind: String
-    let message: String
-    let remedy: String?
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        var warning = object.nestedContainer(keyedBy: JSONKey.self, forKey: "warning")
-        try warning.encode(kind, forKey: "kind")
-        try warning.encode(message, forKey: "message")
-        try warning.encode(remedy, forKey: "remedy")
-    }
-}
-
-extension WarningJSON {
-    init(_ finding: ArchiveFinding) {
-        self.init(kind: finding.kind.rawValue, message: finding.message, remedy: CommandRemedy.text(finding.remedy))
-    }
-}

@@ -39,7 +39,8 @@ extension RootContext {
             let text = String(decoding: argument.bytes, as: UTF8.self)
             if let state = try archive.state(.latest, titled: text) { return .state(state) }
             try refusePath(argument)
-            throw try pathTakenForSnapshot(argument) ?? error
+            if let failure = try RootContext.habit(argument) ?? pathTakenForSnapshot(argument) { throw failure }
+            throw error
         }
     }
 
@@ -66,13 +67,37 @@ extension RootContext {
             remedy: "'archiver list --states' lists the titles")
     }
 
+    /// The failure that shows how to write a selector of git; nil if `argument` is none.
+    private static func habit(_ argument: ByteArgument) -> Failure? {
+        let text = String(decoding: argument.bytes, as: UTF8.self)
+        if let ends = text.firstMatch(of: /^([^.:]+)\.\.\.?([^.:]*)$/) {
+            let later = ends.2.isEmpty ? "latest" : String(ends.2)
+            let words = ShellWord.text(String(ends.1)) + " " + ShellWord.text(later)
+            return .usage("'\(Escaping.text(text))' is not one snapshot", remedy: "name two: \(words)")
+        }
+        guard let head = text.firstMatch(of: /^(HEAD|@)([~^][0-9]*|\^)?(:.*)?$/) else { return nil }
+        let back = (head.2 ?? "").replacing("^", with: "~")
+        let word = "latest" + (back == "~" ? "~1" : back) + (head.3 ?? "")
+        return .usage(
+            "'\(Escaping.text(text))' is no snapshot", remedy: "the newest is 'latest': write '\(ShellWord.text(word))'")
+    }
+
     /// The failure that shows how to write `argument` if it is a path instead of a snapshot; nil otherwise.
     private func pathTakenForSnapshot(_ argument: ByteArgument) throws -> Failure? {
         let roots = try root.map { [$0] } ?? archive.roots().filter(\.isHere)
         guard roots.count == 1, let only = roots.first, let latest = try? archive.snapshot(.latest, of: only),
-            let path = try? paths(in: only).path(argument.bytes), !path.isRoot,
-            try argument.bytes.contains(UInt8(ascii: "/")) || archive.entry(at: path, in: latest) != nil
+            let path = try? paths(in: only).path(argument.bytes), !path.isRoot
         else { return nil }
+        if try archive.entry(at: path, in: latest) == nil, try archive.unknownHistoryCount(of: only) == 0 {
+            // A path of an earlier snapshot: the failure names that snapshot.
+            switch try archive.whereabouts(of: path, missingFrom: latest) {
+            case .deleted, .renamed: return try absence(of: path, latest)
+            default: break
+            }
+        }
+        guard try argument.bytes.contains(UInt8(ascii: "/")) || archive.entry(at: path, in: latest) != nil else {
+            return nil
+        }
         let selector = ShellWord.text(Array("latest:".utf8) + argument.bytes)
         return .usage(
             "'\(Escaping.text(argument.bytes))' is a path, not a snapshot",

@@ -2,6 +2,7 @@
 
 public import ArchiveStorage
 internal import Capturing
+public import Exclusions
 internal import FileIO
 public import Roots
 public import SystemPackage
@@ -33,10 +34,12 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - patience: how long the watcher may take to answer.
+    ///   - newRootExclusions: the exclusions of a directory that has no snapshot yet.
     ///   - progress: counters that are updated while this process captures.
     /// - Returns: the latest snapshot; it lacks only entries that could not be captured.
     public func sync(
-        _ directory: FilePath, patience: Duration = .seconds(15), progress: OperationProgress? = nil
+        _ directory: FilePath, patience: Duration = .seconds(15),
+        newRootExclusions: ExclusionRules = ExclusionRules(), progress: OperationProgress? = nil
     ) throws(ArchiverError) -> ListedSnapshot {
         try facing {
             let root = try RootDirectory.resolvedAsFarAsItExists(directory)
@@ -47,7 +50,9 @@ extension Archive {
             {
                 return latest
             }
-            return try capture(root, progress: progress).latest
+            var options = CaptureOptions()
+            options.newRootExclusions = newRootExclusions
+            return try capture(root, options, progress: progress).latest
         }
     }
 }

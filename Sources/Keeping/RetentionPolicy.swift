@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Archives
 internal import FileIO
 public import Roots
 
@@ -126,11 +127,18 @@ public struct RetentionPolicy: Sendable, Hashable {
             })
     }
 
-    /// Whether the ends of bursts of work are kept at an age: as long as the widest tier of a day or less.
-    func keepsBursts(ofAge age: UInt64) -> Bool {
-        guard let tier = tiers.last(where: { $0.width <= Width.day }) else { return age == 0 }
-        return tier.age.map { age <= $0 } ?? true
+    /// How long a pause of work must be for its two ends to be kept at an age; nil if no pause is.
+    ///
+    /// A tier keeps the ends of pauses that are long beside its own span: otherwise a capture every two hours, of which
+    /// each is the end of a pause, would never become one a day. Tiers of more than a day keep none.
+    func keptPause(atAge age: UInt64) -> UInt64? {
+        guard let width = width(atAge: age), width <= Width.day else { return nil }
+        return max(UInt64(WorkSession.pause), width / RetentionPolicy.pausesInSpan)
     }
+
+
+    /// A pause counts from this part of a tier's span on.
+    private static let pausesInSpan: UInt64 = 4
 
     private static func unsuitable(_ message: String, _ remedy: String) -> ArchiverError {
         ArchiverError(.unsuitableSettings, message, remedy: remedy)

@@ -21,17 +21,13 @@ public struct RoomPlan: Sendable, Hashable {
         /// The cause as a sentence without a full stop.
         public var message: String {
             switch self {
-            case .file(let path, 1, let bytes, _, let why): "\(path) takes \(Cause.text(bytes)) and is in \(why)"
+            case .file(let path, 1, let bytes, _, let why): "\(path) takes \(ByteCount.text(bytes)) and is in \(why)"
             case .file(let path, let versions, let bytes, _, let why):
-                "\(versions) versions of \(path) take \(Cause.text(bytes)), and the newest is in \(why)"
-            case .lastHour(1, let bytes): "a snapshot of the last hour takes \(Cause.text(bytes))"
-            case .lastHour(let count, let bytes): "\(count) snapshots of the last hour take \(Cause.text(bytes))"
-            case .otherPrograms(let bytes): "other programs use \(Cause.text(bytes)) of the archive's disk"
+                "\(versions) versions of \(path) take \(ByteCount.text(bytes)), and the newest is in \(why)"
+            case .lastHour(1, let bytes): "a snapshot of the last hour takes \(ByteCount.text(bytes))"
+            case .lastHour(let count, let bytes): "\(count) snapshots of the last hour take \(ByteCount.text(bytes))"
+            case .otherPrograms(let bytes): "other programs use \(ByteCount.text(bytes)) of the archive's disk"
             }
-        }
-
-        private static func text(_ bytes: UInt64) -> String {
-            bytes < 1 << 20 ? "\((bytes + 512) >> 10) KiB" : "\((bytes + (1 << 19)) >> 20) MiB"
         }
     }
 

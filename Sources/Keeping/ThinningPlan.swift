@@ -120,8 +120,8 @@ public struct ThinningPlan: Sendable {
         _ circumstances: Circumstances
     ) -> Reason? {
         // Both ends of a pause go together, by the age of the later one: without the other, neither shows the pause.
-        if let before, isPause(from: before, to: row), policy.keepsBursts(ofAge: age) { return .burst }
-        if let after, isPause(from: row, to: after), policy.keepsBursts(ofAge: circumstances.age(of: after)) {
+        if let before, isPause(from: before, to: row, keptBy: policy, age: age) { return .burst }
+        if let after, isPause(from: row, to: after, keptBy: policy, age: circumstances.age(of: after)) {
             return .burst
         }
         let least = policy.width(atAge: age) ?? policy.tiers.last?.age ?? 0
@@ -129,11 +129,13 @@ public struct ThinningPlan: Sendable {
         return nil
     }
 
-    /// Whether there was a pause of work between two consecutive snapshots.
-    private static func isPause(from earlier: ThinningRow, to later: ThinningRow) -> Bool {
-        guard later.parent == earlier.id else { return false }
+    /// Whether there was a pause of work between two consecutive snapshots, so long that both are kept at an age.
+    private static func isPause(
+        from earlier: ThinningRow, to later: ThinningRow, keptBy policy: RetentionPolicy, age: UInt64
+    ) -> Bool {
+        guard later.parent == earlier.id, let least = policy.keptPause(atAge: age) else { return false }
         let pause = later.time.seconds.subtractingReportingOverflow(earlier.time.seconds)
-        return pause.overflow || pause.partialValue >= WorkSession.pause
+        return pause.overflow || pause.partialValue >= Int64(clamping: least)
     }
 
     private static func isMassChange(from earlier: ThinningRow, to later: ThinningRow) -> Bool {

@@ -100,7 +100,15 @@ final class WatchedRoot: Sendable {
         armed.reach(1)
         if let lastWatched { await gaps.record(.downtime, from: lastWatched) }
         let first: CaptureResult
-        do throws(ArchiverError) { first = try await captureAll() } catch {
+        do throws(ArchiverError) {
+            guard let result = try await captureAll() else {
+                watch.stop()
+                touchLock()
+                service.report(.stopped(root: path))
+                return nil
+            }
+            first = result
+        } catch {
             guard error.code == .otherRoot, let place = error.path else { throw error }
             watch.stop()
             return place
@@ -299,13 +307,26 @@ final class WatchedRoot: Sendable {
         return await upkeep.makeRoom()
     }
 
-    /// Makes the first capture, of everything; if the disk is full, retries once after freeing space.
-    private func captureAll() async throws(ArchiverError) -> CaptureResult {
-        do throws(ArchiverError) {
-            return try await captures.capture([.subtree(.root)], of: self, postpones: false)
-        } catch {
-            guard await makesRoom(after: error) else { throw error }
-            return try await captures.capture([.subtree(.root)], of: self, postpones: false)
+    /// Makes the first capture, of everything; while the disk is full, retries as after later changes.
+    ///
+    /// - Returns: nil if the service was stopped while there was no room.
+    private func captureAll() async throws(ArchiverError) -> CaptureResult? {
+        var retry = firstRetry
+        while true {
+            do throws(ArchiverError) {
+                let result = try await captures.capture([.subtree(.root)], of: self, postpones: false)
+                service.record(nil, of: path)
+                return result
+            } catch {
+                guard error.code == .noSpace else { throw error }
+                service.record(error, of: path)
+                // Repeated errors are not reported.
+                if journal.captureFailed(error) { service.report(.error(root: path, error)) }
+                if await makesRoom(after: error) { continue }
+                await pause(retry)
+                retry = min(retry * 2, lastRetry)
+                if service.shouldStop { return nil }
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 // Parsing of URLs and headers, and quoting.
 
+import ArchiverKit
 import FileIO
 import Foundation
 import SystemPackage
@@ -103,9 +104,9 @@ import Testing
         #expect(
             Disposition.attachment(named: Array("a \"b\"\r\n.tar".utf8))
                 == "attachment; filename*=UTF-8''a%20%22b%22%0D%0A.tar")
-        #expect(ShellText.quoted("91d0ab42:/notes.md") == "91d0ab42:/notes.md")
-        #expect(ShellText.quoted("a b'c") == "'a b'\\''c'")
-        #expect(ShellText.quoted([0x61, 0xFF, 0x27, 0x0A]) == "$'a\\xff\\'\\x0a'")
-        #expect(ShellText.quoted("x\u{202E}y") == "$'x\\xe2\\x80\\xaey'" && ShellText.quoted("") == "''")
+        #expect(ShellWord.text("91d0ab42:/notes.md") == "91d0ab42:/notes.md")
+        #expect(ShellWord.text("a b'c$!") == "$'a b\\'c$!'" && ShellWord.text("a b'c") == "\"a b'c\"")
+        #expect(ShellWord.text([0x61, 0xFF, 0x27, 0x0A]) == "$'a\\377\\'\\012'")
+        #expect(ShellWord.text("x\u{202E}y") == "$'x\\342\\200\\256y'" && ShellWord.text("") == "\"\"")
     }
 }

@@ -2,6 +2,7 @@
 //
 // Bytes that are not UTF-8 pass through the parser as private-use characters; commands turn them back into bytes.
 
+internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
 

@@ -1,5 +1,6 @@
 // The options that exclude files from snapshots.
 
+internal import ArchiverKit
 internal import ArgumentParser
 internal import Exclusions
 internal import FileIO

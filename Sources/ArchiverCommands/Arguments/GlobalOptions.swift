@@ -129,3 +129,9 @@ struct GlobalOptions: ParsableArguments {
             remedy: "is its disk mounted? \(choice)", path: known.path)
     }
 }
+
+/// The option of every command that changes something.
+struct ChangeOptions: ParsableArguments {
+    @Flag(name: .long, help: "Show what would be done, and change nothing.")
+    var dryRun = false
+}

@@ -1,5 +1,6 @@
 // Paths of the file system on the command line.
 
+internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
 internal import Glibc

@@ -1,5 +1,6 @@
 // Sizes on the command line.
 
+internal import ArchiverKit
 internal import ArgumentParser
 
 /// A number of bytes such as `512`, `500K`, `100M`, `2G`, `1T`, in binary units; `KiB` and `kB` mean `K`.

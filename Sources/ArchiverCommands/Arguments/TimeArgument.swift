@@ -70,18 +70,24 @@ struct PeriodOptions: ParsableArguments {
     }
 }
 
-/// The window of a list: its period, and how many rows of that.
-struct WindowOptions: ParsableArguments {
+/// How many rows of a list to show.
+struct LimitOptions: ParsableArguments {
     @Option(
         name: [.customShort("n", allowingJoined: true), .long],
         help: ArgumentHelp("Show at most this many, the newest or the largest.", valueName: "count"))
     var limit: Int?
 
-    @OptionGroup var period: PeriodOptions
-
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
     }
+}
+
+/// The window of a list: its period, and how many rows of that.
+struct WindowOptions: ParsableArguments {
+    @OptionGroup var rows: LimitOptions
+    @OptionGroup var period: PeriodOptions
+
+    var limit: Int? { rows.limit }
 
     /// Whether any of these options is given.
     var isGiven: Bool { limit != nil || period.isGiven }

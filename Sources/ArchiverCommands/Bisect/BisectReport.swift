@@ -16,11 +16,10 @@ struct BisectReport {
         let console = history.console
         if console.isJSON { return try console.output.line(JSONText.of(BisectJSON(result: result))) }
         guard console.isForPerson else {
-            for suspect in result.suspects {
-                try console.output.line(
-                    TextTable.plain([suspect.id.short, LocalTime.plain(suspect.time), result.lastGood.id.short]))
-            }
-            return
+            return try Listing<ListedSnapshot>(
+                [.pipe { $0.id.short }, .time("time") { $0.time }, .pipe { _ in result.lastGood.id.short }], emptiness: ""
+            ) { SnapshotJSON($0) }
+            .write(result.suspects, console)
         }
         guard let firstBad = result.firstBad else {
             try console.output.line("One of these is the first bad snapshot; the others could not be tested:")
@@ -44,30 +43,5 @@ struct BisectReport {
         try console.output.line(
             "'archiver diff \(result.lastGood.id.short) \(firstBad.id.short)' shows what changed, "
                 + "'archiver restore \(result.lastGood.id.short)' goes back")
-    }
-}
-
-/// The output of `bisect --json`.
-struct BisectJSON: Encodable {
-    let result: BisectResult
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(result.firstBad.map(SnapshotJSON.init), forKey: "firstBad")
-        try object.encode(SnapshotJSON(result.lastGood), forKey: "lastGood")
-        try object.encode(result.suspects.map(\.id.hex), forKey: "suspects")
-        try object.encode(result.probes.filter { $0.reason == nil }.count, forKey: "runs")
-        try object.encode(result.probes.map { Probe(probe: $0) }, forKey: "probes")
-    }
-
-    private struct Probe: Encodable {
-        let probe: BisectProbe
-
-        func encode(to encoder: any Encoder) throws {
-            var object = encoder.container(keyedBy: JSONKey.self)
-            try object.encode(probe.snapshot.id.hex, forKey: "snapshot")
-            try object.encode(probe.verdict.rawValue, forKey: "verdict")
-            try object.encode(probe.reason, forKey: "reason")
-        }
     }
 }

@@ -10,7 +10,8 @@ struct DoctorCommand: ParsableCommand {
         discussion: """
             Checks the kernel, the watch limits and their use, the file systems, the archive's free space and the \
             clock; for a directory also its size and whether all of it can be read. It changes nothing. If a finding \
-            is bad, the exit code is 1; each bad finding names a remedy.
+            is bad, the exit code is 1; each bad finding names a remedy. In a pipe the columns are separated by tabs: \
+            verdict, topic, message, remedy.
 
             Examples:
               archiver doctor ~/project
@@ -28,46 +29,39 @@ struct DoctorCommand: ParsableCommand {
             archive: try global.directory ?? Archive.defaultDirectory, directory: directory?.path,
             rules: try exclusions.rules(for: directory.map { [$0.path] } ?? []))
         let findings = try doctor.examine()
-        if console.isJSON {
-            try console.output.line(JSONText.of(findings.map(DoctorFindingJSON.init)))
-        } else {
-            for finding in findings { try console.output.line(FindingText.line(finding, console.style)) }
-        }
+        try DoctorCommand.listing(console).write(findings, console)
         if findings.contains(where: { $0.verdict == .bad }) { throw ExitStatus.failed }
     }
-}
 
-/// Findings as lines.
-private enum FindingText {
-    /// "bad   watches     63000 of 65536 watches are in use … — run …".
-    static func line(_ finding: DoctorFinding, _ style: Style) -> String {
-        let mark: Style.Mark =
-            switch finding.verdict {
-            case .good: .green
-            case .note: .yellow
-            case .bad: .red
-            }
-        let verdict = style(mark, finding.verdict.rawValue) + blanks(finding.verdict.rawValue, 6)
-        let remedy = CommandRemedy.text(finding.remedy).map { " — " + Escaping.text($0) } ?? ""
-        return verdict + finding.topic + blanks(finding.topic, 12) + Escaping.text(finding.message) + remedy
+    private static func listing(_ console: Console) -> Listing<DoctorFinding> {
+        var listing = Listing<DoctorFinding>(
+            [
+                .pipe { $0.verdict.rawValue }, .pipe { $0.topic }, .pipe { Escaping.text($0.message) },
+                .pipe { CommandRemedy.text($0.remedy).map { Escaping.text($0) } ?? "" },
+            ], emptiness: ""
+        ) { DoctorFindingJSON($0) }
+        listing.personLines = { finding in
+            // "bad   watches     63000 of 65536 watches are in use … — run …".
+            let remedy = CommandRemedy.text(finding.remedy).map { " — " + Escaping.text($0) } ?? ""
+            let mark: Style.Mark =
+                switch finding.verdict {
+                case .good: .green
+                case .note: .yellow
+                case .bad: .red
+                }
+            let verdict = finding.verdict.rawValue
+            let start = verdict + blanks(verdict, 6) + finding.topic + blanks(finding.topic, 12)
+            // With a blank before it, it is an item of a list, whose text is wrapped below itself.
+            let lines = TextWrap.wrapped(
+                " " + start + Escaping.text(finding.message) + remedy, to: (console.columns ?? 10_000) + 1
+            ).split(separator: "\n").map { $0.dropFirst() }
+            return [console.style(mark, verdict) + (lines.first?.dropFirst(verdict.count) ?? "")]
+                + lines.dropFirst().map(String.init)
+        }
+        return listing
     }
 
     private static func blanks(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(1, width - text.count))
-    }
-}
-
-/// A finding as JSON.
-private struct DoctorFindingJSON: Encodable {
-    let topic: String
-    let verdict: String
-    let message: String
-    let remedy: String?
-
-    init(_ finding: DoctorFinding) {
-        topic = finding.topic
-        verdict = finding.verdict.rawValue
-        message = finding.message
-        remedy = CommandRemedy.text(finding.remedy)
     }
 }

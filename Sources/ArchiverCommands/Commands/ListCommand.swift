@@ -13,7 +13,8 @@ struct ListCommand: ParsableCommand {
         discussion: """
             Lists the snapshots of the root that contains the current directory, or of all roots, newest last. \
             Changes since the previous snapshot are shown as +added ~modified -removed, with the first path; “stored” \
-            is the space that the snapshot added to the archive. A terminal shows the newest 1000, unless --limit is given.
+            is the space that the snapshot added to the archive. A terminal shows the newest 1000, unless --limit is \
+            given, and names the first path of those.
 
             In a pipe each snapshot is one line, with tabs between the columns: id, time, root, added, modified, \
             removed, bytes, stored bytes, cause, label. A line that begins with “# gap” is a gap, in which changes \
@@ -80,12 +81,9 @@ struct ListCommand: ParsableCommand {
         let query = SnapshotQuery(
             root: context.root, label: label, since: period.since, until: period.until, newestFirst: true,
             limit: window.limit)
-        let isEmpty =
-            try console.isForPerson
-            ? showTable(query, context, console) : writeRows(query, context.archive, console)
+        try list(query, context, console)
         // Segments that were not read may contain snapshots.
-        if context.archive.findings.contains(where: { $0.kind == .unread }) { throw ExitStatus.damaged }
-        if isEmpty && !console.isJSON { console.remark(emptiness(context)) }
+        if hasUnread(context.archive) { throw ExitStatus.damaged }
     }
 
     /// The root to list.
@@ -107,30 +105,49 @@ struct ListCommand: ParsableCommand {
         return try RootContext(archive, directory, onHost: scope.place.host)
     }
 
-    /// Shows the newest snapshots in a table.
-    ///
-    /// - Returns: whether there are none.
-    private func showTable(_ query: SnapshotQuery, _ context: RootContext, _ console: Console) throws -> Bool {
+    private func hasUnread(_ archive: Archive) -> Bool { archive.findings.contains { $0.kind == .unread } }
+
+    /// Writes the snapshots: a table of the newest, or one line or object per snapshot, the first ones immediately.
+    private func list(_ query: SnapshotQuery, _ context: RootContext, _ console: Console) throws {
         let archive = context.archive
         var query = query
-        query.limit = window.limit ?? ListCommand.tableLimit
-        let (snapshots, gaps) = try newest(query, archive)
-        if snapshots.isEmpty { return true }
-        context.reportWhich("snapshots", console)
+        query.limit = window.limit ?? (console.isForPerson ? ListCommand.tableLimit : nil)
         let pinned = Set(try archive.pins().map(\.target))
+        let notes = try archive.notesBySnapshot(of: context.root)
         let outOfOrder = try archive.snapshotsOutOfOrder(of: context.root)
-        let table = SnapshotList.table(
-            snapshots, gaps, console.style, pinned: pinned, notes: try archive.notesBySnapshot(of: context.root),
-            outOfOrder: outOfOrder, words: try SnapshotWords(archive, of: context.root), isNewestFirst: reverse,
-            width: console.columns)
-        for line in table { try console.output.line(line) }
-        if !outOfOrder.isEmpty {
+        func row(_ snapshot: ListedSnapshot, _ gaps: ListedGaps) -> SnapshotRow {
+            SnapshotRow(
+                snapshot: snapshot, gaps: gaps.before(snapshot), notes: notes.isEmpty ? [] : notes[snapshot.id] ?? [],
+                isPinned: pinned.contains(snapshot.id.chunk), isOutOfOrder: outOfOrder.contains(snapshot.id))
+        }
+        let emptiness = hasUnread(archive) ? "" : emptiness(context)
+        guard query.limit != nil else {
+            query.newestFirst = reverse
+            let gaps = try ListedGaps(query, in: archive)
+            return try SnapshotList.listing(isNewestFirst: reverse, emptiness: emptiness).write(console) { write in
+                try visiting({ try archive.forEachSnapshot(query, $0) }) { try write(row($0, gaps)) }
+            }
+        }
+        let (snapshots, gaps) = try newest(query, archive)
+        if console.isForPerson, !snapshots.isEmpty { context.reportWhich("snapshots", console) }
+        var rows = snapshots.map { row($0, gaps) }
+        if console.isForPerson {
+            // Each reads the snapshot's record, so a longer list says it of the newest only.
+            let words = try SnapshotWords(archive, of: context.root)
+            let newest = reverse ? rows.indices.prefix(ListCommand.tableLimit) : rows.indices.suffix(ListCommand.tableLimit)
+            for index in newest { rows[index].what = words.text(rows[index].snapshot) }
+        }
+        try SnapshotList.listing(
+            showsRoot: Set(snapshots.map(\.rootPath)).count > 1, showsWhat: console.isForPerson,
+            isNewestFirst: reverse, emptiness: emptiness
+        ).write(rows, console)
+        guard console.isForPerson else { return }
+        if snapshots.contains(where: { outOfOrder.contains($0.id) }) {
             try console.output.flush()
             console.remark(
                 "A clock was wrong when the snapshots marked “out of order” were made. The list shows the true order.")
         }
         try remarkOlder(than: snapshots.count, console) { try archive.snapshotCount(query) }
-        return false
     }
 
     /// Reports how many rows a table of `shown` rows leaves out because of `tableLimit`.
@@ -141,28 +158,6 @@ struct ListCommand: ParsableCommand {
         try console.output.flush()
         console.remark(
             "\(count - shown) older ones are not shown: see --since and --until, or --limit \(count) for all")
-    }
-
-    /// Writes one line or JSON object per snapshot, the first ones immediately.
-    ///
-    /// - Returns: whether there are none.
-    private func writeRows(_ query: SnapshotQuery, _ archive: Archive, _ console: Console) throws -> Bool {
-        let pinned = Set(try archive.pins().map(\.target))
-        let notes = try archive.notesBySnapshot(of: query.root)
-        var writer = SnapshotRows(
-            console, pinned: pinned, notes: notes, outOfOrder: try archive.snapshotsOutOfOrder(of: query.root),
-            isNewestFirst: reverse)
-        if window.limit != nil {
-            let (snapshots, gaps) = try newest(query, archive)
-            for snapshot in snapshots { try writer.append(snapshot, gaps.before(snapshot)) }
-        } else {
-            var query = query
-            query.newestFirst = reverse
-            let gaps = try ListedGaps(query, in: archive)
-            try visiting({ try archive.forEachSnapshot(query, $0) }) { try writer.append($0, gaps.before($0)) }
-        }
-        try writer.finish()
-        return writer.isEmpty
     }
 
     /// The newest snapshots in the order of the list, and the gaps between them.

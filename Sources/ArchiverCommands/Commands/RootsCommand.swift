@@ -58,10 +58,7 @@ struct RootsMoveCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Its new path.", valueName: "new"))
     var new: PathArgument
 
-    @Option(
-        help: ArgumentHelp(
-            "The root's machine: its name or the beginning of its id (default: this one).", valueName: "name"))
-    var host: String?
+    @OptionGroup var machine: HostOptions
 
     @Flag(help: "The snapshots of the old path come first.")
     var oldFirst = false
@@ -81,7 +78,7 @@ struct RootsMoveCommand: ParsableCommand {
         // The old path may be a link to the new one.
         let isRoot = try archive.roots().contains { $0.path == old.path.absolute }
         let root = try RootContext.root(
-            at: isRoot ? old.path.absolute : old.path.resolved, onHost: host, in: archive)
+            at: isRoot ? old.path.absolute : old.path.resolved, onHost: machine.host, in: archive)
         let exists = try move(root, archive)
         let place = new.path.resolved
         console.remark(
@@ -118,10 +115,7 @@ struct RootsForgetCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The directory, as 'archiver roots' shows it.", valueName: "dir"))
     var directory: PathArgument
 
-    @Option(
-        help: ArgumentHelp(
-            "The root's machine: its name or the beginning of its id (default: this one).", valueName: "name"))
-    var host: String?
+    @OptionGroup var machine: HostOptions
 
     @Flag(help: "Forget all its snapshots, too.")
     var withHistory = false
@@ -131,7 +125,7 @@ struct RootsForgetCommand: ParsableCommand {
     func run() throws {
         let archive = try global.openArchive()
         let console = Console(global)
-        let root = try RootContext.root(at: directory.path.resolved, onHost: host, in: archive)
+        let root = try RootContext.root(at: directory.path.resolved, onHost: machine.host, in: archive)
         let name = Escaping.text(root.path.bytes)
         guard withHistory else {
             try archive.retire(root)

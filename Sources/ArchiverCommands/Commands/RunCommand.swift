@@ -36,12 +36,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The name that 'archiver operations' shows for the run.", valueName: "text"))
     var name: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The root to use (default: the one that holds the paths, or the current directory).",
-            valueName: "dir"))
-    var root: PathArgument?
-
+    @OptionGroup var place: LocalRootOptions
     @Argument(
         parsing: .postTerminator,
         help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
@@ -70,14 +65,14 @@ struct RunCommand: ParsableCommand {
     }
 
     private func run(_ phase: RunPhase, _ console: Console) throws {
-        let archive = try global.openArchive(creating: root != nil)
-        let directory = try root?.path ?? SyncCommand.here(archive)
+        let archive = try global.openArchive(creating: place.root != nil)
+        let directory = try place.root?.path ?? SyncCommand.here(archive)
         let progress = OperationProgress()
         let line = ProgressLine("capturing \(Escaping.text(directory.bytes))", progress, console)
         let run: CommandRun
         do {
             defer { line.end() }
-            run = try archive.beginRun(on: directory, name: name, progress: progress)
+            run = try archive.beginRun(on: directory, name: name, newRootExclusions: ExclusionOptions.ofNewRoots, progress: progress)
         }
         let status = try runCommand(phase, console)
         let result = try run.end()
@@ -184,15 +179,15 @@ private struct RunReport: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: root.bytes, forKey: "root")
-        try object.encode(status, forKey: "status")
-        try object.encode(before.id.hex, forKey: "before")
-        try object.encode(result.after.id.hex, forKey: "after")
-        try object.encode(result.changes.added, forKey: "added")
-        try object.encode(result.changes.modified, forKey: "modified")
-        try object.encode(result.changes.removed, forKey: "removed")
-        try object.encode(result.isAlone, forKey: "alone")
-        try object.encode(isUndone, forKey: "undone")
-        try object.encode(reason, forKey: "reason")
+        try object.encode(bytes: root.bytes, forKey: .root)
+        try object.encode(status, forKey: .status)
+        try object.encode(before.id.hex, forKey: .before)
+        try object.encode(result.after.id.hex, forKey: .after)
+        try object.encode(result.changes.added, forKey: .added)
+        try object.encode(result.changes.modified, forKey: .modified)
+        try object.encode(result.changes.removed, forKey: .removed)
+        try object.encode(result.isAlone, forKey: .alone)
+        try object.encode(isUndone, forKey: .undone)
+        try object.encode(reason, forKey: .reason)
     }
 }

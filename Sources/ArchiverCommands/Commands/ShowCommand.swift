@@ -25,9 +25,10 @@ struct ShowCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A snapshot (id, latest, latest~2, @10m, label), or a path in it.", valueName: "selector[:path]"),
+            "A snapshot (id, latest, latest~2, @10m, label), or a path in it (default: latest).",
+            valueName: "selector[:path]"),
         completion: .selector)
-    var selector: ByteArgument
+    var selector: ByteArgument?
 
     @Flag(help: "List every entry, at any depth.")
     var entries = false
@@ -46,6 +47,7 @@ struct ShowCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         Pager.start(console, global)
+        let selector = selector ?? ByteArgument(argument: "latest")
         let context = try RootContext(global.openArchive(), place, paths: selector.pathAfterColon)
         switch try context.selection(selector, states) {
         case .snapshot(let snapshot, let path): try show(snapshot, path, context, console)
@@ -97,14 +99,9 @@ struct ShowCommand: ParsableCommand {
     ) throws {
         let archive = context.archive
         _ = try context.requiredEntry(at: path, in: snapshot)
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            try visiting({ try archive.forEachEntry(in: snapshot, at: path, $0) }) { try writer.append(EntryJSON($0)) }
-            return try writer.finish()
-        }
-        let listing = EntryListing(try archive.details(of: snapshot), console)
-        try visiting({ try archive.forEachEntry(in: snapshot, at: path, $0) }) { entry in
-            try console.output.line(listing.line(entry, name: Escaping.text(entry.path)))
+        let listing = EntryListing(try archive.details(of: snapshot)).listing(console.style) { Escaping.text($0.path) }
+        try listing.write(console) { write in
+            try visiting({ try archive.forEachEntry(in: snapshot, at: path, $0) }, write)
         }
     }
 
@@ -129,9 +126,8 @@ struct ShowCommand: ParsableCommand {
                 notes: notes, entry: json)
             return try console.output.line(JSONText.of(details))
         }
-        let listing = EntryListing(try archive.details(of: snapshot), console)
-        for shown in entry.kind == .directory ? children : [entry] {
-            try console.output.line(listing.line(shown, name: Escaping.text(shown.path.isRoot ? [] : shown.path.name)))
-        }
+        let listing = EntryListing(try archive.details(of: snapshot))
+        try listing.listing(console.style) { Escaping.text($0.path.isRoot ? [] : $0.path.name) }
+            .write(entry.kind == .directory ? children : [entry], console)
     }
 }

@@ -37,7 +37,7 @@ struct SyncCommand: ParsableCommand {
         let snapshot: ListedSnapshot
         do {
             defer { line.end() }
-            snapshot = try archive.sync(root, progress: progress)
+            snapshot = try archive.sync(root, newRootExclusions: ExclusionOptions.ofNewRoots, progress: progress)
         }
         let text = try console.isJSON ? JSONText.of(SnapshotJSON(snapshot)) : snapshot.id.short
         try console.output.line(text)

@@ -23,7 +23,7 @@ final class ProgressLine: Sendable {
     /// Starts to show `progress` if stderr is a terminal and neither `--quiet` nor `--json` is given.
     ///
     /// - Parameter noun: the plural of the counted things.
-    init(_ title: String, _ progress: OperationProgress, _ console: Console, counting noun: String = "files") {
+    init(_ title: String, _ progress: OperationProgress, _ console: Console, counting noun: String = ProgressText.entries) {
         self.progress = progress
         self.title = title
         self.noun = noun
@@ -84,9 +84,12 @@ final class ProgressLine: Sendable {
 
 /// The text of a progress line.
 enum ProgressText {
-    /// "restoring /srv: 1204 of 20000 files, 1.2 GiB of 3.4 GiB, 85.3 MiB/s, 0:12 left".
+    /// What most operations count: files, directories and everything else in a tree.
+    static let entries = "entries"
+
+    /// "restoring /srv: 1204 of 20000 entries, 1.2 GiB of 3.4 GiB, 85.3 MiB/s, 0:12 left".
     static func line(
-        _ title: String, _ reading: OperationProgress.Reading, counting noun: String = "files", after elapsed: Duration
+        _ title: String, _ reading: OperationProgress.Reading, counting noun: String = entries, after elapsed: Duration
     ) -> String {
         line(
             title, entries: reading.entries, of: reading.expectedEntries, counting: noun, bytes: reading.bytes,
@@ -94,13 +97,14 @@ enum ProgressText {
     }
 
     static func line(
-        _ title: String, entries: UInt64, of expectedEntries: UInt64?, counting noun: String = "files", bytes: UInt64,
+        _ title: String, entries: UInt64, of expectedEntries: UInt64?, counting noun: String = entries, bytes: UInt64,
         of expectedBytes: UInt64?, after elapsed: Duration
     ) -> String {
         let seconds = max(Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18, 0.001)
         let expected = expectedEntries.map { " of \($0)" } ?? ""
-        var parts = ["\(entries)\(expected) \(noun)"]
-        let hasBytes = noun == "files"
+        let one = noun == ProgressText.entries ? "entry" : String(noun.dropLast())
+        var parts = ["\(entries)\(expected) \(expectedEntries ?? entries == 1 ? one : noun)"]
+        let hasBytes = bytes > 0 || expectedBytes != nil
         let allBytes = expectedBytes.map { " of " + ByteCount.text($0) } ?? ""
         if hasBytes { parts.append(ByteCount.text(bytes) + allBytes) }
         // In the first second, a rate and a forecast would be misleading.

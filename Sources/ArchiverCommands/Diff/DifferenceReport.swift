@@ -75,34 +75,6 @@ struct StatisticsReport: DifferenceReport {
     }
 }
 
-/// The number of differences and the sizes before and after.
-struct DifferenceStatistics: Encodable {
-    var added = 0
-    var modified = 0
-    var removed = 0
-    var renamed = 0
-    /// The sizes of the differing files or states, before and after.
-    var leftBytes: UInt64 = 0
-    var rightBytes: UInt64 = 0
-
-    var text: String {
-        "\(added) added, \(modified) modified, \(removed) removed"
-            + (renamed > 0 ? ", \(renamed) renamed" : "")
-            + ": \(ByteCount.text(leftBytes)) became \(ByteCount.text(rightBytes))"
-    }
-
-    mutating func count(_ difference: Difference) {
-        switch difference.kind {
-        case _ where difference.formerPath != nil: renamed += 1
-        case .added: added += 1
-        case .modified: modified += 1
-        case .removed: removed += 1
-        }
-        leftBytes = FormatLimits.sum(leftBytes, difference.left?.size ?? 0, .max)
-        rightBytes = FormatLimits.sum(rightBytes, difference.right?.size ?? 0, .max)
-    }
-}
-
 /// Writes a JSON array.
 struct JSONDifferenceReport: DifferenceReport {
     private var writer: JSONArrayWriter

@@ -40,19 +40,6 @@ struct StateDifferenceReport {
     }
 }
 
-/// A differing field as `diff --json` shows it.
-private struct StateDifferenceJSON: Encodable {
-    let difference: StateDifference
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(difference.path, forKey: "path")
-        try object.encode(difference.change.sign.word, forKey: "change")
-        try object.encodeIfPresent(difference.old, forKey: "old")
-        try object.encodeIfPresent(difference.new, forKey: "new")
-    }
-}
-
 extension DifferenceStatistics {
     /// Counts the differences between the states `left` and `right`.
     init(_ differences: [StateDifference], _ left: ListedState, _ right: ListedState) {

@@ -1,5 +1,6 @@
 // Changed words within the changed lines of a diff.
 
+internal import ArchiverKit
 internal import TextDiff
 
 /// Writes the lines of a diff with the changed words marked.

@@ -12,7 +12,10 @@ enum Suggestion {
         "oplog": ["operations"], "reflog": ["operations"], "info": ["status", "show"], "stats": ["usage"],
         "du": ["usage"], "rm": ["forget", "purge"], "delete": ["forget", "purge"], "remove": ["forget", "purge"],
         "tag": ["label"], "annotate": ["blame"], "gc": ["prune"], "mount": ["browse"], "gui": ["browse"],
-        "exclude": ["roots set"],
+        "exclude": ["roots set"], "create": ["capture"], "extract": ["restore"], "stash": ["capture", "undo"],
+        "recover": ["repair", "restore"], "cp": ["restore"], "diffs": ["diff"], "serve": ["browse"],
+        "ls-files": ["show"], "rebuild-index": ["repair"], "compact": ["prune"], "rewrite": ["purge"],
+        "export-tar": ["restore"], "clean": ["forget", "prune"], "describe": ["show"], "whatchanged": ["log"],
     ]
 
     /// Names that other programs use for options.
@@ -23,8 +26,34 @@ enum Suggestion {
         "--before": "--until", "--keep-daily": "--daily", "--keep-hourly": "--hourly", "--keep-weekly": "--weekly",
         "--keep-last": "--each", "--force": "--yes", "-f": "--yes", "-n": "--dry-run", "--patch-with-stat": "--patch",
         "--color-words": "--word-diff", "--simulate": "--dry-run", "--include": "--exclude", "-V": "--version",
-        "-version": "--version", "-help": "--help", "-a": "--all", "-u": "--patch",
+        "-version": "--version", "-help": "--help", "-a": "--all", "-u": "--patch", "--read-data": "--data",
+        "--verify-data": "--data", "--name-only": "--names", "--keep-monthly": "--weekly",
     ]
+
+    /// What is true already, or how else it is said, for options of other programs; by command and option.
+    private static let optionHabits = [
+        "log --oneline": "each version is one line", "log --follow": "renames are followed, unless --no-follow is given",
+        "log -S": "'archiver grep' searches all versions", "log -G": "'archiver grep' searches all versions",
+        "diff --cached": "without arguments, diff compares with the latest snapshot",
+        "diff --staged": "without arguments, diff compares with the latest snapshot",
+        "diff --name-only": "without --patch, diff shows only names",
+        "diff --name-status": "without --patch, diff shows only names", "status -s": "'-q' shows one line a root",
+        "status --short": "'-q' shows one line a root",
+        "restore --source": "name the snapshot before the paths: archiver restore SNAPSHOT PATH",
+        "restore --include": "name the paths after the snapshot: archiver restore SNAPSHOT PATH",
+        "grep -r": "directories are searched with all that is in them",
+        "grep -R": "directories are searched with all that is in them", "grep -e": "write the pattern without an option",
+        "find --snapshot": "did you mean '--at'?",
+    ]
+
+    /// Options that other programs take before the command.
+    private static let firstOptions = [
+        "-C": "change into the directory, or name it with --root", "-r": "'--archive' names the archive",
+        "--repo": "'--archive' names the archive", "--git-dir": "'--archive' names the archive",
+    ]
+
+    /// What to write instead of an option before the command; nil if nothing is known about it.
+    static func remedy(forFirst option: String) -> String? { firstOptions[option] }
 
     /// The names that `word` may mean, as "'status' or 'show'"; nil if no name is similar.
     static func words(for word: String, among names: [String]) -> String? {
@@ -33,12 +62,18 @@ enum Suggestion {
         return all.isEmpty ? nil : all.map { "'\($0)'" }.joined(separator: " or ")
     }
 
-    /// The option of a command that `option` means.
+    /// What to write instead of an option that a command does not have; nil if nothing is known about it.
     ///
     /// - Parameter help: the help of the command, which lists its options.
-    static func option(for option: String, in help: String) -> String? {
+    static func remedy(for option: String, of command: String?, _ help: String) -> String? {
+        if let habit = optionHabits["\(command ?? "") \(option)"] { return habit }
+        if option.hasPrefix("--keep-"), ["forget", "prune"].contains(command) {
+            return "'archiver keep' sets which snapshots are kept"
+        }
+        // As in `log -3`.
+        if let count = UInt(option.dropFirst()), help.contains("-n,") { return "did you mean '-n \(count)'?" }
         guard let meant = optionSynonyms[option], help.contains(meant) else { return nil }
-        return meant
+        return "did you mean '\(meant)'?"
     }
 
     /// The name that `word` most likely means; nil if no name is similar.

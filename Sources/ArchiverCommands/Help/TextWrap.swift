@@ -19,9 +19,11 @@ enum TextWrap {
         guard let gap = line.dropFirst(2).ranges(of: "  ").last?.upperBound else {
             return "  " + paragraph(line, columns - 4).joined(separator: "\n    ")
         }
-        let column = line.distance(from: line.startIndex, to: gap)
-        let lines = paragraph(line[gap...], max(columns - column, 16))
-        return line[..<gap] + lines.joined(separator: "\n" + String(repeating: " ", count: column))
+        // The gap may have an odd number of blanks.
+        let start = line[gap...].firstIndex { $0 != " " } ?? gap
+        let column = line.distance(from: line.startIndex, to: start)
+        let lines = paragraph(line[start...], max(columns - column, 16))
+        return line[..<start] + lines.joined(separator: "\n" + String(repeating: " ", count: column))
     }
 
     private static func paragraph(_ text: Substring, _ columns: Int) -> [String] {

@@ -22,7 +22,7 @@ struct BlameCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("A file, or SNAPSHOT:FILE.", valueName: "[selector:]path"))
     var file: ByteArgument
 
-    @Option(name: .customShort("L"), help: ArgumentHelp("Show only these lines.", valueName: "first,last"))
+    @Option(name: .customShort("L", allowingJoined: true), help: ArgumentHelp("Show only these lines.", valueName: "first,last"))
     var range: String?
 
     @OptionGroup var place: RootOptions
@@ -61,44 +61,26 @@ struct BlameCommand: ParsableCommand {
     }
 
     private func write(_ lines: BlamedLines.SubSequence, _ console: Console) throws {
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for (index, line) in zip(lines.indices, lines) {
-                try writer.append(BlamedLineJSON(number: index + 1, line: line))
-            }
-            return try writer.finish()
+        let (width, style) = ("\(lines.endIndex)".utf8.count, console.style)
+        var listing = Listing<Row>(
+            [
+                .pipe { $0.line.version.snapshot.id.short }, .time("time") { $0.line.version.snapshot.time },
+                .pipe { "\($0.number)" }, .pipe { "\($0.line.sourceLine)" }, .pipe(bytes: { Array($0.line.bytes) }),
+            ], emptiness: ""
+        ) { BlamedLineJSON(number: $0.number, line: $0.line) }
+        listing.personLines = { row in
+            let snapshot = row.line.version.snapshot
+            let number = String(repeating: " ", count: width - "\(row.number)".utf8.count) + "\(row.number)"
+            return [
+                style(.yellow, snapshot.id.short) + " " + LocalTime.text(snapshot.time) + " " + style(.dim, number)
+                    + "  " + Escaping.prose(Array(row.line.bytes), keepingTabs: true)
+            ]
         }
-        let width = "\(lines.endIndex)".utf8.count
-        for (index, line) in zip(lines.indices, lines) {
-            let snapshot = line.version.snapshot
-            guard console.isForPerson else {
-                let cells = [
-                    snapshot.id.short, LocalTime.plain(snapshot.time), "\(index + 1)", "\(line.sourceLine)", "",
-                ]
-                try console.output.write(Array(TextTable.plain(cells).utf8) + line.bytes + [UInt8(ascii: "\n")])
-                continue
-            }
-            let number = String(repeating: " ", count: width - "\(index + 1)".utf8.count) + "\(index + 1)"
-            try console.output.line(
-                console.style(.yellow, snapshot.id.short) + " " + LocalTime.text(snapshot.time) + " "
-                    + console.style(.dim, number) + "  " + Escaping.prose(Array(line.bytes), keepingTabs: true))
-        }
+        try listing.write(zip(lines.indices, lines).lazy.map { Row(number: $0 + 1, line: $1) }, console)
     }
-}
 
-/// A line as `blame --json` shows it.
-struct BlamedLineJSON: Encodable {
-    let number: Int
-    let line: BlamedLine
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(number, forKey: "line")
-        try object.encode(line.sourceLine, forKey: "sourceLine")
-        try object.encode(bytes: line.version.path.bytes, forKey: "path")
-        try object.encode(line.version.snapshot.id.hex, forKey: "snapshot")
-        try object.encode(line.version.snapshot.time, forKey: "time")
-        try object.encode(line.version.snapshot.label, forKey: "label")
-        try object.encode(bytes: line.bytes, forKey: "text")
+    private struct Row {
+        let number: Int
+        let line: BlamedLine
     }
 }

@@ -79,34 +79,28 @@ struct ChangesReport {
     init(_ console: Console) { self.console = console }
 
     func writePaths(_ changes: [CombinedChange]) throws {
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for change in changes { try writer.append(CombinedChangeJSON(change)) }
-            return try writer.finish()
-        }
-        if changes.isEmpty { return console.remark("Nothing changed.") }
-        guard console.isForPerson else {
-            for change in changes {
-                try console.output.line(
-                    TextTable.plain([
-                        change.change.rawValue, "\(change.snapshotCount)", Escaping.text(change.path),
-                        change.otherPath.map { Escaping.text($0) } ?? "",
-                    ]))
-            }
-            return
-        }
         let moved = ChangesReport.directories(changes.map { ($0.path, $0.otherPath, $0.kind) })
-        for change in changes {
+        let style = console.style
+        var listing = Listing<CombinedChange>(
+            [
+                .pipe { $0.change.word }, .pipe { "\($0.snapshotCount)" }, .pipe { Escaping.text($0.path) },
+                .pipe { $0.otherPath.map { Escaping.text($0) } ?? "" },
+            ], emptiness: ChangesReport.emptiness
+        ) { CombinedChangeJSON($0) }
+        listing.personLines = { change in
             // The new name's line shows the rename, and a directory's line that of its contents.
             guard let (sign, mark) = ChangesReport.sign(change.change),
                 change.isEdited || !ChangesReport.movedAlong(change.path, change.otherPath, moved)
-            else { continue }
+            else { return [] }
             let name = Escaping.text(change.path) + (change.kind == .directory ? "/" : "")
             let from = change.otherPath.map { " (was \(Escaping.text($0)))" } ?? ""
-            let times = change.snapshotCount > 1 ? console.style(.dim, "  in \(change.snapshotCount) snapshots") : ""
-            try console.output.line(console.style(mark, "\(sign) \(name)") + from + times)
+            let times = change.snapshotCount > 1 ? style(.dim, "  in \(change.snapshotCount) snapshots") : ""
+            return [style(mark, "\(sign) \(name)") + from + times]
         }
+        try listing.write(changes, console)
     }
+
+    private static let emptiness = "Nothing changed."
 
     /// The sign of a change and its colour; nil for the old name of a rename.
     private static func sign(_ change: CombinedChange.Change) -> (String, Style.Mark)? {
@@ -121,34 +115,38 @@ struct ChangesReport {
     }
 
     func writeTimeline(_ changes: [SnapshotChanges]) throws {
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for snapshot in changes {
-                for version in snapshot.changes { try writer.append(PathVersionJSON(version)) }
-            }
-            return try writer.finish()
+        let style = console.style
+        var listing = Listing<TimelineRow>(
+            [
+                .pipe { $0.snapshot.id.short }, .time("time") { $0.snapshot.time },
+                .pipe { $0.version.change.rawValue }, .pipe { Escaping.text($0.version.path) },
+                .pipe { $0.version.otherPath.map { Escaping.text($0) } ?? "" },
+            ], emptiness: ChangesReport.emptiness
+        ) { PathVersionJSON($0.version) }
+        listing.personLines = { row in
+            let version = row.version
+            let name = Escaping.text(version.path) + (version.kind == .directory ? "/" : "")
+            let line = "          \(name): \(VersionList.words(version))"
+            guard row.isFirst else { return [line] }
+            let label = row.snapshot.label.map { "  " + Escaping.text($0) } ?? ""
+            return [style(.yellow, row.snapshot.id.short) + "  \(LocalTime.text(row.snapshot.time))\(label)", line]
         }
-        if changes.isEmpty { return console.remark("Nothing changed.") }
-        for changes in changes {
-            let snapshot = changes.snapshot
-            if console.isForPerson {
-                let label = snapshot.label.map { "  " + Escaping.text($0) } ?? ""
-                try console.output.line(
-                    console.style(.yellow, snapshot.id.short) + "  \(LocalTime.text(snapshot.time))\(label)")
-            }
-            for version in console.isForPerson ? ChangesReport.withoutMoved(changes.changes) : changes.changes {
-                guard console.isForPerson else {
-                    try console.output.line(
-                        TextTable.plain([
-                            snapshot.id.short, LocalTime.plain(snapshot.time), version.change.rawValue,
-                            Escaping.text(version.path), version.otherPath.map { Escaping.text($0) } ?? "",
-                        ]))
-                    continue
+        try listing.write(console) { write in
+            for changes in changes {
+                var isFirst = true
+                for version in console.isForPerson ? ChangesReport.withoutMoved(changes.changes) : changes.changes {
+                    try write(TimelineRow(snapshot: changes.snapshot, version: version, isFirst: isFirst))
+                    isFirst = false
                 }
-                let name = Escaping.text(version.path) + (version.kind == .directory ? "/" : "")
-                try console.output.line("          \(name): \(VersionList.words(version))")
             }
         }
+    }
+
+    /// A change, and whether it is the first one of its snapshot.
+    private struct TimelineRow {
+        let snapshot: ListedSnapshot
+        let version: PathVersion
+        let isFirst: Bool
     }
 
     /// The changes without paths that moved together with their directory: a directory's move is one line.
@@ -172,20 +170,5 @@ struct ChangesReport {
     ) -> Bool {
         guard let other, let target = path.parent.flatMap({ moved[$0] }) else { return false }
         return target.appending(path: RelativePath(Array(path.name)) ?? .root) == other
-    }
-}
-
-/// The combined change of a path as `changes --json` shows it.
-struct CombinedChangeJSON: Encodable {
-    private let change: CombinedChange
-
-    init(_ change: CombinedChange) { self.change = change }
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: change.path.bytes, forKey: "path")
-        try object.encode(change.change.rawValue, forKey: "change")
-        try object.encode(change.snapshotCount, forKey: "snapshots")
-        if let other = change.otherPath { try object.encode(bytes: other.bytes, forKey: "otherPath") }
     }
 }

@@ -131,21 +131,3 @@ private struct DeletedRow {
     let history: HistoryContext
     let deleted: DeletedPath
 }
-
-/// A deleted path as `deleted --json` shows it.
-struct DeletedPathJSON: Encodable {
-    let root: ArchivedRoot
-    let deleted: DeletedPath
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: root.path.bytes, forKey: "root")
-        try object.encode(bytes: deleted.path.bytes, forKey: "path")
-        try object.encode(deleted.kind.word, forKey: "kind")
-        if deleted.kind == .file { try object.encode(deleted.size, forKey: "size") }
-        try object.encode(deleted.contained, forKey: "contained")
-        try object.encode(deleted.deletedIn.time, forKey: "time")
-        try object.encode(deleted.deletedIn.id.hex, forKey: "deletedIn")
-        try object.encode(deleted.lastIn.id.hex, forKey: "lastIn")
-    }
-}

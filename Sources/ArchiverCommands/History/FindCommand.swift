@@ -33,9 +33,6 @@ struct FindCommand: ParsableCommand {
         completion: .file())
     var content: PathArgument?
 
-    @Flag(name: [.customShort("i"), .customLong("ignore-case")], help: "Ignore the case of A to Z.")
-    var ignoreCase = false
-
     @Flag(help: "Show only what was deleted.")
     var deleted = false
 
@@ -45,24 +42,16 @@ struct FindCommand: ParsableCommand {
     @Option(name: .customLong("larger-than"), help: ArgumentHelp("Show only what was once larger.", valueName: "size"))
     var largerThan: SizeArgument?
 
-    @Option(
-        help: ArgumentHelp("Use this snapshot; a time may be given without @.", valueName: "selector"),
-        completion: .selector)
-    var at: ByteArgument?
-
-    @Flag(help: "Print only paths, each followed by a NUL byte.")
-    var print0 = false
-
+    @OptionGroup var search: SearchOptions
     @OptionGroup var window: WindowOptions
     @OptionGroup var scope: ScopeOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         if let type, kind(type) == nil { throw ValidationError("--type must be f, d or l") }
-        if deleted && at != nil { throw ValidationError("--deleted and --at exclude each other") }
-        if at != nil, window.period.isGiven { throw ValidationError("--at excludes --since and --until") }
-        if at != nil, content != nil { throw ValidationError("--at and --content exclude each other") }
-        if print0 && global.json { throw ValidationError("--print0 and --json exclude each other") }
+        if deleted && search.at != nil { throw ValidationError("--deleted and --at exclude each other") }
+        if search.at != nil, content != nil { throw ValidationError("--at and --content exclude each other") }
+        try search.check(window, global)
         if pattern == nil, content == nil { throw ValidationError("give a pattern, or --content FILE") }
     }
 
@@ -72,12 +61,12 @@ struct FindCommand: ParsableCommand {
 
     func run() throws {
         let period = try window.period.period()
-        let all = try HistoryContext.each(global, scope, paths: [], isPaged: !print0)
+        let all = try HistoryContext.each(global, scope, paths: [], isPaged: !search.print0)
         let pattern = NameWords.pattern(pattern?.bytes ?? Array("*".utf8))
-        if let at {
+        if let at = search.at {
             let found = try all.flatMap { history in
                 try history.archive.entries(
-                    matching: pattern, ignoringCase: ignoreCase, in: history.snapshot(at: at)
+                    matching: pattern, ignoringCase: search.ignoreCase, in: history.snapshot(at: at)
                 ).filter(isWanted).map { EntryRow(history: history, entry: $0) }
             }
             return try write(window.newest(found))
@@ -87,7 +76,7 @@ struct FindCommand: ParsableCommand {
         for history in all {
             let names = try history.indexing {
                 try history.archive.names(
-                    matching: pattern, ignoringCase: ignoreCase, largerThan: largerThan?.bytes, in: history.root,
+                    matching: pattern, ignoringCase: search.ignoreCase, largerThan: largerThan?.bytes, in: history.root,
                     progress: $0)
             }
             found += try names.filter { name in
@@ -108,7 +97,7 @@ struct FindCommand: ParsableCommand {
     }
 
     private func write(_ found: [EntryRow]) throws {
-        if print0 { return try writeNames(found.map { ($0.history, $0.entry.path) }) }
+        if search.print0 { return try writeNames(found.map { ($0.history, $0.entry.path) }) }
         let listing = Listing<EntryRow>(
             [
                 .person("size", alignment: .right) { $0.entry.kind == .file ? ByteCount.text($0.entry.size) : "" },
@@ -127,7 +116,7 @@ struct FindCommand: ParsableCommand {
     }
 
     private func write(_ found: [NameRow]) throws {
-        if print0 { return try writeNames(found.map { ($0.history, $0.name.path) }) }
+        if search.print0 { return try writeNames(found.map { ($0.history, $0.name.path) }) }
         try FindCommand.listing.write(found, Console(global))
     }
 
@@ -195,26 +184,5 @@ private struct SoughtContent {
             return isEqual
         }
         return isEqual && place == bytes.count
-    }
-}
-
-/// A name as `find --json` shows it.
-struct FoundNameJSON: Encodable {
-    let root: ArchivedRoot
-    let name: FoundName
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: root.path.bytes, forKey: "root")
-        try object.encode(bytes: name.path.bytes, forKey: "path")
-        try object.encode(name.kind.word, forKey: "kind")
-        if name.kind == .file { try object.encode(name.size, forKey: "size") }
-        try object.encode(name.versionCount, forKey: "versions")
-        try object.encode(name.isDeleted, forKey: "deleted")
-        try object.encode(name.first.time, forKey: "first")
-        try object.encode(name.lastChange.time, forKey: "lastChanged")
-        try object.encode(name.lastChange.id.hex, forKey: "lastChangedIn")
-        try object.encode(name.lastIn.id.hex, forKey: "lastIn")
-        try object.encode(name.deletedIn?.id.hex, forKey: "deletedIn")
     }
 }

@@ -49,28 +49,17 @@ struct GrepCommand: ParsableCommand {
         help: ArgumentHelp("Show this many lines around each line.", valueName: "lines"))
     var context = 0
 
-    @Flag(name: [.customShort("i"), .customLong("ignore-case")], help: "Ignore the case of A to Z.")
-    var ignoreCase = false
-
     @Flag(name: [.customShort("l"), .customLong("names")], help: "Print only the paths of files.")
     var names = false
 
-    @Option(
-        help: ArgumentHelp("Use this snapshot; a time may be given without @.", valueName: "selector"),
-        completion: .selector)
-    var at: ByteArgument?
-
-    @Flag(help: "Print only paths, each followed by a NUL byte.")
-    var print0 = false
-
+    @OptionGroup var search: SearchOptions
     @OptionGroup var window: WindowOptions
     @OptionGroup var scope: ScopeOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if print0 && global.json { throw ValidationError("--print0 and --json exclude each other") }
+        try search.check(window, global)
         if fixed && extended { throw ValidationError("-F and -E exclude each other") }
-        if at != nil, window.period.isGiven { throw ValidationError("--at excludes --since and --until") }
         if !(0...1000).contains(context) { throw ValidationError("--context must be between 0 and 1000") }
     }
 
@@ -78,11 +67,11 @@ struct GrepCommand: ParsableCommand {
         let console = Console(global)
         let period = try window.period.period()
         let all = try HistoryContext.each(
-            global, scope, paths: paths.map(\.pathInIt), isPaged: !print0)
+            global, scope, paths: paths.map(\.pathInIt), isPaged: !search.print0)
         var rows: [LineRow] = []
         var isDamaged = false
         for history in all {
-            let found = try search(history)
+            let found = try lines(in: history)
             let lines = found.lines.filter { period.overlaps($0.first.time, $0.gone == nil ? .now : $0.lastIn.time) }
             rows += lines.map { LineRow(history: history, line: $0) }
             console.warn(found.unreadable, count: found.unreadable.count) { path in
@@ -97,20 +86,20 @@ struct GrepCommand: ParsableCommand {
         }
         try write(rows, console)
         try console.output.flush()
-        for history in all where at == nil { try history.reportDamage() }
+        for history in all where search.at == nil { try history.reportDamage() }
         if isDamaged { throw ExitStatus.damaged }
         if rows.isEmpty { throw ExitStatus.failed }
     }
 
     /// The matching lines in all paths of a root.
-    private func search(_ history: HistoryContext) throws -> FoundLines {
-        let snapshot = try at.map { try history.snapshot(at: $0) }
+    private func lines(in history: HistoryContext) throws -> FoundLines {
+        let snapshot = try search.at.map { try history.snapshot(at: $0) }
         var all = FoundLines()
         let targets = try history.targets(paths)
         var seen: Set<RelativePath> = []
         for target in targets {
             let query = LineQuery(
-                pattern.bytes, isLiteral: fixed, ignoresCase: ignoreCase, matchesWords: words, path: target.path,
+                pattern.bytes, isLiteral: fixed, ignoresCase: search.ignoreCase, matchesWords: words, path: target.path,
                 in: snapshot ?? target.through)
             let progress = OperationProgress()
             let line = ProgressLine(
@@ -132,67 +121,66 @@ struct GrepCommand: ParsableCommand {
     }
 
     private func write(_ rows: [LineRow], _ console: Console) throws {
-        if console.isJSON {
-            var writer = try JSONArrayWriter(console.output)
-            for row in rows { try writer.append(FoundLineJSON(root: row.history.root, line: row.line)) }
-            return try writer.finish()
-        }
-        var last: (root: ArchivedRoot, path: RelativePath)?
-        for row in rows {
-            let line = row.line
-            let isNew = last.map { $0.root != row.history.root || $0.path != line.path } ?? true
-            last = (row.history.root, line.path)
-            let name = row.history.shown(line.path)
-            if names || print0 {
-                guard isNew else { continue }
-                try print0
-                    ? console.output.write(Escaping.bytes(ofName: Array(name.utf8)) + [0]) : console.output.line(name)
-                continue
-            }
-            let text = try context > 0 ? contextLines(row) : nil
-            guard console.isForPerson else {
-                let cells = [
-                    name, "\(line.number)", LocalTime.plain(line.first.time),
-                    line.gone.map { LocalTime.plain($0.time) } ?? "", line.first.id.short, line.gone?.id.short ?? "",
-                    "",
-                ]
-                for around in text?.before ?? [] { try writeContext(around, console) }
-                try console.output.write(Array(TextTable.plain(cells).utf8) + line.bytes + [UInt8(ascii: "\n")])
-                for around in text?.after ?? [] { try writeContext(around, console) }
-                for gap in line.interruptions {
-                    try console.output.line(
-                        TextTable.plain([
-                            "# missing", name, LocalTime.plain(gap.gone.time), LocalTime.plain(gap.back.time),
-                            gap.gone.id.short, gap.back.id.short,
-                        ]))
-                }
-                continue
-            }
-            if isNew { try console.output.line(console.style(.yellow, name)) }
-            let when = LocalTime.text(line.first.time) + " … " + (line.gone.map { LocalTime.text($0.time) } ?? "now")
-            for around in text?.before ?? [] { try writeContext(around, console) }
-            try console.output.line(
-                "  " + console.style(.yellow, line.lastIn.id.short) + "  "
-                    + console.style(.dim, "\(when)  \(line.number)") + "  "
-                    + Escaping.prose(line.bytes, keepingTabs: true))
-            for around in text?.after ?? [] { try writeContext(around, console) }
-            for gap in line.interruptions {
-                try console.output.line(
-                    console.style(
-                        .dim,
-                        "            not from \(LocalTime.text(gap.gone.time)) to \(LocalTime.text(gap.back.time))"))
-            }
-        }
-        if rows.isEmpty { console.remark("No line matches.") }
+        if names || search.print0, !console.isJSON { return try writeNames(rows, console) }
+        try listing(console).write(rows, console)
     }
 
-    private func writeContext(_ line: (number: Int, bytes: ArraySlice<UInt8>), _ console: Console) throws {
-        guard console.isForPerson else {
-            let start = Array(TextTable.plain(["# context", "\(line.number)", ""]).utf8)
-            return try console.output.write(start + line.bytes + [UInt8(ascii: "\n")])
+    /// Writes each path once.
+    private func writeNames(_ rows: [LineRow], _ console: Console) throws {
+        var last: String?
+        for row in rows {
+            let name = row.history.shown(row.line.path)
+            if name == last { continue }
+            last = name
+            try search.print0
+                ? console.output.write(Escaping.bytes(ofName: Array(name.utf8)) + [0]) : console.output.line(name)
         }
-        try console.output.line(
-            console.style(.dim, "            \(line.number)  " + Escaping.prose(Array(line.bytes), keepingTabs: true)))
+        if rows.isEmpty { console.remark(GrepCommand.emptiness) }
+    }
+
+    private static let emptiness = "No line matches."
+
+    private func listing(_ console: Console) -> Listing<LineRow> {
+        let style = console.style
+        var listing = Listing<LineRow>(
+            [
+                .pipe { $0.history.shown($0.line.path) }, .pipe { "\($0.line.number)" },
+                .time("appeared") { $0.line.first.time }, .time("disappeared") { $0.line.gone?.time },
+                .pipe { $0.line.first.id.short }, .pipe { $0.line.gone?.id.short ?? "" }, .pipe(bytes: { $0.line.bytes }),
+            ], emptiness: GrepCommand.emptiness
+        ) { FoundLineJSON(root: $0.history.root, line: $0.line) }
+        func around(_ lines: NumberedLines) -> [Listing<LineRow>.Line] {
+            lines.map { line in
+                let text = "            \(line.number)  " + Escaping.prose(Array(line.bytes), keepingTabs: true)
+                let start = Array(TextTable.plain(["# context", "\(line.number)", ""]).utf8)
+                return .init(person: style(.dim, text), pipe: start + line.bytes)
+            }
+        }
+        func missing(_ row: LineRow) -> [Listing<LineRow>.Line] {
+            row.line.interruptions.map { gap in
+                let cells = [
+                    "# missing", row.history.shown(row.line.path), LocalTime.plain(gap.gone.time),
+                    LocalTime.plain(gap.back.time), gap.gone.id.short, gap.back.id.short,
+                ]
+                let span = "not from \(LocalTime.text(gap.gone.time)) … \(LocalTime.text(gap.back.time))"
+                return .init(person: style(.dim, "          " + span), pipe: TextTable.plain(cells))
+            }
+        }
+        let before = { (row: LineRow) in try context > 0 ? around(contextLines(row).before) : [] }
+        let after = { (row: LineRow) in try (context > 0 ? around(contextLines(row).after) : []) + missing(row) }
+        (listing.before, listing.after) = (before, after)
+        var last: String?
+        listing.personLines = { row in
+            let (line, name) = (row.line, row.history.shown(row.line.path))
+            let head = name == last ? [] : [style(.yellow, name)]
+            last = name
+            let when = LocalTime.text(line.first.time) + " … " + (line.gone.map { LocalTime.text($0.time) } ?? "now")
+            let text =
+                "  " + style(.yellow, line.lastIn.id.short) + "  " + style(.dim, "\(when)  \(line.number)") + "  "
+                + Escaping.prose(line.bytes, keepingTabs: true)
+            return try head + before(row).compactMap(\.person) + [text] + after(row).compactMap(\.person)
+        }
+        return listing
     }
 
     private typealias NumberedLines = [(number: Int, bytes: ArraySlice<UInt8>)]
@@ -213,37 +201,4 @@ struct GrepCommand: ParsableCommand {
 private struct LineRow {
     let history: HistoryContext
     let line: FoundLine
-}
-
-/// A line as `grep --json` shows it.
-private struct FoundLineJSON: Encodable {
-    let root: ArchivedRoot
-    let line: FoundLine
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: root.path.bytes, forKey: "root")
-        try object.encode(bytes: line.path.bytes, forKey: "path")
-        try object.encode(line.number, forKey: "line")
-        try object.encode(bytes: line.bytes, forKey: "text")
-        try object.encode(line.first.id.hex, forKey: "first")
-        try object.encode(line.first.time, forKey: "since")
-        try object.encode(line.gone?.id.hex, forKey: "goneIn")
-        try object.encode(line.gone?.time.rfc3339, forKey: "gone")
-        try object.encode(line.lastIn.id.hex, forKey: "lastIn")
-        try object.encode(line.interruptions.map(Interruption.init), forKey: "interruptions")
-    }
-
-    /// A span without the line.
-    private struct Interruption: Encodable {
-        let gone: String
-        let back: String
-        let goneIn: String
-        let backIn: String
-
-        init(_ gap: FoundLine.Interruption) {
-            (gone, back) = (gap.gone.time.rfc3339, gap.back.time.rfc3339)
-            (goneIn, backIn) = (gap.gone.id.hex, gap.back.id.hex)
-        }
-    }
 }

@@ -53,7 +53,8 @@ struct HistoryContext {
 
     /// A path as it is shown: absolute if rows of several roots are shown together.
     func shown(_ path: RelativePath) -> String {
-        isOneOfAll ? Escaping.text(root.path.bytes + [UInt8(ascii: "/")] + path.bytes) : Escaping.text(path)
+        guard isOneOfAll else { return Escaping.text(path) }
+        return Escaping.text(path.isRoot ? root.path.bytes : root.path.bytes + [UInt8(ascii: "/")] + path.bytes)
     }
 
     /// The path that an argument names; the root's top without an argument.

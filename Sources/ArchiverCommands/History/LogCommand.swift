@@ -12,9 +12,9 @@ struct LogCommand: ParsableCommand {
         abstract: "List the versions of a file or directory, newest first.",
         discussion: """
             Lists every snapshot that changed the file, or anything in the directory. Renames are followed to the \
-            old name. Of several paths, the versions are listed together. In a pipe the columns are separated by tabs: id, time, change, size, path, other path, cause, \
-            label; for a directory: id, time, added, modified, removed, path, cause, label. Lines that begin with “# \
-            note” are notes.
+            old name. Of several paths, or of all roots, the versions are listed together. In a pipe the columns are \
+            separated by tabs: id, time, change, size, path, other path, cause, label; for a directory: id, time, \
+            added, modified, removed, path, cause, label. Lines that begin with “# note” are notes.
 
             Examples:
               archiver log notes/todo.txt
@@ -43,11 +43,11 @@ struct LogCommand: ParsableCommand {
     var patch = false
 
     @Option(
-        name: .customShort("L"),
+        name: .customShort("L", allowingJoined: true),
         help: ArgumentHelp("Show only these lines.", valueName: "first,last"))
     var range: String?
 
-    @OptionGroup var place: RootOptions
+    @OptionGroup var scope: ScopeOptions
     @OptionGroup var global: GlobalOptions
 
     /// The maximum number of rows of a table without `--limit`; programs get all rows.
@@ -59,24 +59,33 @@ struct LogCommand: ParsableCommand {
     }
 
     func run() throws {
-        let history = try HistoryContext(global, place, paths: paths.map(\.pathInIt))
-        let targets = try history.targets(paths)
         let period = try window.period.period()
+        let all = try HistoryContext.each(global, scope, paths: paths.map(\.pathInIt))
+        let console = Console(global)
         let query = HistoryQuery(
             since: period.since, until: period.until,
-            limit: window.limit ?? (history.console.isForPerson ? LogCommand.tableLimit : nil),
+            limit: window.limit ?? (console.isForPerson ? LogCommand.tableLimit : nil),
             followsRenames: !staysWithName)
+        if scope.all {
+            if range != nil { throw Failure.usage("-L takes one file", remedy: "name one file instead of --all") }
+            try listDirectories(all.map { ($0, PathTarget(path: .root)) }, query, console)
+        } else if let history = all.first {
+            try list(history.targets(paths), query, history)
+        }
+        for history in all { try history.reportDamage() }
+    }
+
+    private func list(_ targets: [PathTarget], _ query: HistoryQuery, _ history: HistoryContext) throws {
         if let range {
             guard targets.count == 1 else {
                 throw Failure.usage("-L takes one file", remedy: "name one file, without a pattern")
             }
             try listLines(LineOption.range(range), targets[0], query, history)
         } else if targets.count == 1, try isDirectory(targets[0].path, history) {
-            try listDirectory(targets[0], query, history)
+            try listDirectories([(history, targets[0])], query, history.console)
         } else {
             try listFiles(targets, query, history)
         }
-        try history.reportDamage()
     }
 
     /// Whether the latest entry at `path` is a directory.
@@ -92,24 +101,33 @@ struct LogCommand: ParsableCommand {
 
     private func versions(
         ofDirectory target: PathTarget, _ query: HistoryQuery, _ history: HistoryContext
-    ) throws -> [DirectoryVersion] {
+    ) throws -> [DirectoryRow] {
         var query = query
         query.through = target.through
         return try history.indexing {
             try history.archive.history(ofDirectory: target.path, in: history.root, query, progress: $0)
-        }
+        }.map { DirectoryRow(history: history, version: $0) }
     }
 
-    private func listDirectory(_ target: PathTarget, _ query: HistoryQuery, _ history: HistoryContext) throws {
-        let versions = try self.versions(ofDirectory: target, query, history)
-        if patch || stat {
-            for version in versions { try VersionPatches(history).write(version, isStat: stat) }
-            if versions.isEmpty { history.console.remark("No version matches.") }
-            return remarkOlder(than: versions.count, history.console)
+    /// Lists the versions of a directory, or of several roots together.
+    private func listDirectories(
+        _ directories: [(history: HistoryContext, target: PathTarget)], _ query: HistoryQuery, _ console: Console
+    ) throws {
+        var rows = try directories.flatMap { try versions(ofDirectory: $0.target, query, $0.history) }
+        if directories.count > 1 {
+            // A stable order for equal times: that of the roots.
+            rows.sort { $0.version.snapshot.time > $1.version.snapshot.time }
+            rows = Array(rows.prefix(query.limit ?? rows.count))
         }
-        try VersionList(history).directory(showsPath: Set(versions.map(\.path)).count > 1)
-            .write(versions, history.console)
-        remarkOlder(than: versions.count, history.console)
+        if patch || stat {
+            for row in rows { try VersionPatches(row.history).write(row.version, isStat: stat) }
+            if rows.isEmpty { console.remark(VersionList.emptiness) }
+        } else {
+            try VersionList(directories.map(\.history)).directory(
+                showsPath: Set(rows.map { $0.history.shown($0.version.path) }).count > 1
+            ).write(rows, console)
+        }
+        remarkOlder(than: rows.count, console)
     }
 
     /// Reports that there may be more versions than a table shows.
@@ -130,14 +148,14 @@ struct LogCommand: ParsableCommand {
             versions = Array(versions.prefix(query.limit ?? versions.count))
         }
         if patch {
-            if versions.isEmpty { history.console.remark("No version matches.") }
+            if versions.isEmpty { history.console.remark(VersionList.emptiness) }
             try VersionPatches(history).write(versions)
         } else {
             let rows = try versions.map { version in
                 VersionRow(
                     version: version, lines: stat ? .some(try VersionPatches(history).lineCounts(of: version)) : nil)
             }
-            try VersionList(history).files(isCounted: stat, showsPath: targets.count > 1).write(rows, history.console)
+            try VersionList([history]).files(isCounted: stat, showsPath: targets.count > 1).write(rows, history.console)
         }
         if targets.count == 1 { try remarkEarlierLife(of: targets[0], versions, query, history) }
         remarkOlder(than: versions.count, history.console)
@@ -207,7 +225,7 @@ struct LogCommand: ParsableCommand {
         }
         let shown = window.newest(found)
         if patch { return try VersionPatches(history).write(shown.map(\.version), shown.map(\.range)) }
-        try VersionList(history).files(isCounted: false, showsPath: false)
+        try VersionList([history]).files(isCounted: false, showsPath: false)
             .write(shown.map { VersionRow(version: $0.version) }, history.console)
     }
 }

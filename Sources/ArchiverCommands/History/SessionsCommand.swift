@@ -14,7 +14,7 @@ struct SessionsCommand: ParsableCommand {
             A pause of 30 minutes ends a session. session~1 names the last snapshot before the latest session, \
             session~2 the last one before the session before that, and so on; they work wherever a snapshot is named. \
             In a pipe the columns are separated by tabs: number, start, end, snapshots, added, modified, removed, \
-            stored bytes, snapshot before, last snapshot.
+            stored bytes, snapshot before, last snapshot, root.
 
             Examples:
               archiver sessions
@@ -22,64 +22,50 @@ struct SessionsCommand: ParsableCommand {
             """)
 
     @OptionGroup var window: WindowOptions
-    @OptionGroup var place: RootOptions
+    @OptionGroup var scope: ScopeOptions
     @OptionGroup var global: GlobalOptions
 
     /// The maximum number of rows of a table without `--limit`.
     private static let tableLimit = 50
 
     func run() throws {
-        let history = try HistoryContext(global, place)
-        let console = history.console
+        let console = Console(global)
         let period = try window.period.period()
         let limit = window.limit ?? (console.isForPerson ? SessionsCommand.tableLimit : nil)
-        // Sessions are counted from the latest one, whatever the period.
-        let sessions = try history.archive.sessions(of: history.root, limit: window.period.isGiven ? nil : limit)
-            .enumerated().map { Row(number: $0 + 1, session: $1) }
-            .filter { period.overlaps($0.session.first.time, $0.session.last.time) }
-        let isCut = window.limit == nil && sessions.count >= SessionsCommand.tableLimit
-        try SessionsCommand.listing.write(
-            sessions.prefix(limit ?? sessions.count), console,
+        var rows = try HistoryContext.each(global, scope, paths: []).flatMap { history in
+            // Sessions are counted from the latest one, whatever the period.
+            try history.archive.sessions(of: history.root, limit: window.period.isGiven ? nil : limit)
+                .enumerated().map { Row(root: history.root, number: $0 + 1, session: $1) }
+                .filter { period.overlaps($0.session.first.time, $0.session.last.time) }
+        }
+        if scope.all { rows.sort { $0.session.last.time > $1.session.last.time } }
+        let isCut = window.limit == nil && rows.count >= SessionsCommand.tableLimit
+        try listing.write(
+            rows.prefix(limit ?? rows.count), console,
             older: isCut ? "Older sessions are not shown; -n shows more." : nil)
     }
 
     private struct Row {
+        let root: ArchivedRoot
         let number: Int
         let session: WorkSession
     }
 
-    private static var listing: Listing<Row> {
-        Listing(
+    private var listing: Listing<Row> {
+        let root: [Listing<Row>.Column] =
+            scope.all ? [.person("root", isElastic: true) { Escaping.text($0.root.path.bytes) }] : []
+        return Listing(
             [
                 .person("before it", mark: .yellow) { $0.session.before == nil ? "" : "session~\($0.number)" },
                 .pipe { "\($0.number)" }, .time("start") { $0.session.first.time },
                 .time("end", dispensability: 1) { $0.session.last.time },
-                .text("snapshots", alignment: .right) { "\($0.session.snapshots)" },
+                .text("snapshots", alignment: .right, dispensability: 0) { "\($0.session.snapshots)" },
                 .person("changes") { $0.session.changes.text }, .pipe { "\($0.session.changes.added)" },
                 .pipe { "\($0.session.changes.modified)" }, .pipe { "\($0.session.changes.removed)" },
                 .bytes("stored", dispensability: 2) { $0.session.storedBytes },
                 .pipe { $0.session.before?.id.short ?? "" }, .pipe { $0.session.last.id.short },
-            ], emptiness: "No session matches."
-        ) { WorkSessionJSON(number: $0.number, session: $0.session) }
-    }
-}
-
-/// A session as `sessions --json` shows it.
-struct WorkSessionJSON: Encodable {
-    let number: Int
-    let session: WorkSession
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(number, forKey: "number")
-        try object.encode(session.first.time, forKey: "start")
-        try object.encode(session.last.time, forKey: "end")
-        try object.encode(session.snapshots, forKey: "snapshots")
-        try object.encode(session.changes.added, forKey: "added")
-        try object.encode(session.changes.modified, forKey: "modified")
-        try object.encode(session.changes.removed, forKey: "removed")
-        try object.encode(session.storedBytes, forKey: "storedBytes")
-        try object.encode(session.before?.id.hex, forKey: "before")
-        try object.encode(session.last.id.hex, forKey: "last")
+                .pipe { Escaping.text($0.root.path.bytes) },
+            ] + root, emptiness: "No session matches."
+        ) { WorkSessionJSON(root: $0.root, number: $0.number, session: $0.session) }
     }
 }

@@ -15,18 +15,27 @@ struct VersionRow {
     var lines: LineCounts?
 }
 
+/// A version of a directory in a list.
+struct DirectoryRow {
+    let history: HistoryContext
+    let version: DirectoryVersion
+}
+
 /// Lists of versions of files and directories.
 struct VersionList {
     private let notes: [SnapshotID: [Note]]
 
-    /// A list with all notes on the root's snapshots.
-    init(_ history: HistoryContext) throws { notes = try history.archive.notesBySnapshot(of: history.root) }
+    static let emptiness = "No version matches."
+
+    /// A list with all notes on the roots' snapshots.
+    init(_ histories: [HistoryContext]) throws {
+        notes = try histories.reduce(into: [:]) { notes, history in
+            // A note is about one snapshot, which is of one root.
+            notes.merge(try history.archive.notesBySnapshot(of: history.root)) { first, _ in first }
+        }
+    }
 
     private func notes(of snapshot: ListedSnapshot) -> [Note] { notes.isEmpty ? [] : notes[snapshot.id] ?? [] }
-
-    private func lines(of snapshot: ListedSnapshot) -> [Listing<VersionRow>.Line] {
-        notes(of: snapshot).map { .init(person: NoteText.below($0), pipe: NoteText.plain($0)) }
-    }
 
     /// The list of versions of files.
     ///
@@ -60,32 +69,34 @@ struct VersionList {
                 .pipe { ($0.lines ?? nil).map { "\($0.removed)" } ?? "" },
             ]
         }
-        var listing = Listing<VersionRow>(columns, emptiness: "No version matches.") { row in
+        var listing = Listing<VersionRow>(columns, emptiness: VersionList.emptiness) { row in
             PathVersionJSON(row.version, row.lines, notes: notes(of: row.version.snapshot))
         }
-        listing.after = { lines(of: $0.version.snapshot) }
+        listing.after = { row in
+            notes(of: row.version.snapshot).map { .init(person: NoteText.below($0), pipe: NoteText.plain($0)) }
+        }
         return listing
     }
 
     /// The list of versions of a directory.
     ///
     /// - Parameter showsPath: whether the directory had several names.
-    func directory(showsPath: Bool) -> Listing<DirectoryVersion> {
-        let path: [Listing<DirectoryVersion>.Column] =
-            showsPath ? [.person("path", dispensability: 2, isElastic: true) { Escaping.text($0.path) }] : []
-        var listing = Listing<DirectoryVersion>(
+    func directory(showsPath: Bool) -> Listing<DirectoryRow> {
+        let path: [Listing<DirectoryRow>.Column] =
+            showsPath ? [.person("path", isElastic: true) { $0.history.shown($0.version.path) }] : []
+        var listing = Listing<DirectoryRow>(
             [
-                .text("id", mark: .yellow) { $0.snapshot.id.short }, .time("time") { $0.snapshot.time },
-                .person("changes") { $0.isFirst ? "first snapshot" : $0.counts.text },
-                .pipe { "\($0.counts.added)" }, .pipe { "\($0.counts.modified)" }, .pipe { "\($0.counts.removed)" },
-                .pipe { Escaping.text($0.path) },
+                .text("id", mark: .yellow) { $0.version.snapshot.id.short }, .time("time") { $0.version.snapshot.time },
+                .person("changes") { $0.version.isFirst ? "first snapshot" : $0.version.counts.text },
+                .pipe(number: { $0.version.counts.added }), .pipe(number: { $0.version.counts.modified }),
+                .pipe(number: { $0.version.counts.removed }), .pipe { $0.history.shown($0.version.path) },
             ] + path + [
-                .text("cause", dispensability: 1) { $0.snapshot.cause.rawValue },
-                .text("label", isElastic: true) { Escaping.text($0.snapshot.label ?? "") },
-            ], emptiness: "No version matches."
-        ) { version in DirectoryVersionJSON(version: version, notes: notes(of: version.snapshot)) }
-        listing.after = { version in
-            notes(of: version.snapshot).map { .init(person: NoteText.below($0), pipe: NoteText.plain($0)) }
+                .text("cause", dispensability: 1) { $0.version.snapshot.cause.rawValue },
+                .text("label", isElastic: true) { Escaping.text($0.version.snapshot.label ?? "") },
+            ], emptiness: VersionList.emptiness
+        ) { DirectoryVersionJSON(version: $0.version, notes: notes(of: $0.version.snapshot)) }
+        listing.after = { row in
+            notes(of: row.version.snapshot).map { .init(person: NoteText.below($0), pipe: NoteText.plain($0)) }
         }
         return listing
     }
@@ -102,56 +113,4 @@ struct VersionList {
     }
 
     static func text(_ lines: LineCounts) -> String { lines.map { "+\($0.added) -\($0.removed)" } ?? "" }
-}
-
-/// A version as `log --json` shows it.
-struct PathVersionJSON: Encodable {
-    let version: PathVersion
-    let lines: LineCounts?
-    /// Nil to leave out the field.
-    let notes: [Note]?
-
-    init(_ version: PathVersion, _ lines: LineCounts? = nil, notes: [Note]? = nil) {
-        self.version = version
-        self.lines = lines
-        self.notes = notes
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(version.snapshot.id.hex, forKey: "snapshot")
-        try object.encode(version.snapshot.time, forKey: "time")
-        try object.encode(version.snapshot.cause.rawValue, forKey: "cause")
-        try object.encode(version.snapshot.label, forKey: "label")
-        try object.encode(version.change.rawValue, forKey: "change")
-        try object.encode(bytes: version.path.bytes, forKey: "path")
-        if let other = version.otherPath { try object.encode(bytes: other.bytes, forKey: "otherPath") }
-        try object.encode(version.kind.word, forKey: "kind")
-        if version.kind == .file { try object.encode(version.size, forKey: "size") }
-        if case .some(.some(let lines)) = lines {
-            try object.encode(lines.added, forKey: "linesAdded")
-            try object.encode(lines.removed, forKey: "linesRemoved")
-        }
-        try object.encodeIfPresent(notes?.map(NoteJSON.init), forKey: "notes")
-    }
-}
-
-/// A directory's version as `log --json` shows it.
-struct DirectoryVersionJSON: Encodable {
-    let version: DirectoryVersion
-    let notes: [Note]
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(version.snapshot.id.hex, forKey: "snapshot")
-        try object.encode(version.snapshot.time, forKey: "time")
-        try object.encode(version.snapshot.cause.rawValue, forKey: "cause")
-        try object.encode(version.snapshot.label, forKey: "label")
-        try object.encode(bytes: version.path.bytes, forKey: "path")
-        try object.encode(version.isFirst, forKey: "first")
-        try object.encode(version.counts.added, forKey: "added")
-        try object.encode(version.counts.modified, forKey: "modified")
-        try object.encode(version.counts.removed, forKey: "removed")
-        try object.encode(notes.map(NoteJSON.init), forKey: "notes")
-    }
 }

@@ -17,21 +17,21 @@ struct EntryJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: entry.path.bytes, forKey: "path")
-        try object.encode(entry.kind.word, forKey: "kind")
-        try object.encode(Permissions.octal(entry.permissions), forKey: "permissions")
-        try object.encode(entry.owner, forKey: "owner")
-        try object.encode(entry.group, forKey: "group")
-        try object.encode(entry.modified, forKey: "modified")
-        if entry.kind == .file { try object.encode(entry.size, forKey: "size") }
-        if case .linkTarget(let target) = entry.content { try object.encode(bytes: target, forKey: "target") }
-        if entry.device != 0 { try object.encode(entry.device, forKey: "device") }
-        try object.encodeIfPresent(entry.linkGroup, forKey: "linkGroup")
+        try object.encode(bytes: entry.path.bytes, forKey: .path)
+        try object.encode(entry.kind.word, forKey: .kind)
+        try object.encode(Permissions.octal(entry.permissions), forKey: .permissions)
+        try object.encode(entry.owner, forKey: .owner)
+        try object.encode(entry.group, forKey: .group)
+        try object.encode(entry.modified, forKey: .modified)
+        if entry.kind == .file { try object.encode(entry.size, forKey: .size) }
+        if case .linkTarget(let target) = entry.content { try object.encode(bytes: target, forKey: .target) }
+        if entry.device != 0 { try object.encode(entry.device, forKey: .device) }
+        try object.encodeIfPresent(entry.linkGroup, forKey: .linkGroup)
         if !entry.attributes.isEmpty {
-            try object.encode(entry.attributes.map(AttributeJSON.init), forKey: "attributes")
+            try object.encode(entry.attributes.map(AttributeJSON.init), forKey: .attributes)
         }
-        if entry.isUnstable { try object.encode(true, forKey: "unstable") }
-        try object.encodeIfPresent(children?.map { EntryJSON($0) }, forKey: "entries")
+        if entry.isUnstable { try object.encode(true, forKey: .unstable) }
+        try object.encodeIfPresent(children?.map { EntryJSON($0) }, forKey: .entries)
     }
 }
 
@@ -43,13 +43,13 @@ private struct AttributeJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: attribute.name, forKey: "name")
+        try object.encode(bytes: attribute.name, forKey: .name)
         switch attribute.value {
-        case .inline(let bytes): try object.encode(Base64.string(bytes), forKey: "value")
-        case .none: try object.encode("", forKey: "value")
+        case .inline(let bytes): try object.encode(Base64.string(bytes), forKey: .value)
+        case .none: try object.encode("", forKey: .value)
         default: break
         }
-        try object.encode(attribute.value.size, forKey: "size")
+        try object.encode(attribute.value.size, forKey: .size)
     }
 }
 
@@ -61,11 +61,52 @@ struct DifferenceJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: difference.path.bytes, forKey: "path")
-        try object.encode(difference.formerPath == nil ? difference.kind.rawValue : "renamed", forKey: "change")
-        if let former = difference.formerPath { try object.encode(bytes: former.bytes, forKey: "otherPath") }
-        try object.encode(difference.aspects, forKey: "aspects")
-        try object.encodeIfPresent(difference.left.map { EntryJSON($0) }, forKey: "left")
-        try object.encodeIfPresent(difference.right.map { EntryJSON($0) }, forKey: "right")
+        try object.encode(bytes: difference.path.bytes, forKey: .path)
+        try object.encode(difference.formerPath == nil ? difference.kind.rawValue : "renamed", forKey: .change)
+        if let former = difference.formerPath { try object.encode(bytes: former.bytes, forKey: .otherPath) }
+        try object.encode(difference.aspects, forKey: .aspects)
+        try object.encodeIfPresent(difference.left.map { EntryJSON($0) }, forKey: .left)
+        try object.encodeIfPresent(difference.right.map { EntryJSON($0) }, forKey: .right)
+    }
+}
+
+/// The number of differences and the sizes before and after.
+struct DifferenceStatistics: Encodable {
+    var added = 0
+    var modified = 0
+    var removed = 0
+    var renamed = 0
+    /// The sizes of the differing files or states, before and after.
+    var leftBytes: UInt64 = 0
+    var rightBytes: UInt64 = 0
+
+    var text: String {
+        "\(added) added, \(modified) modified, \(removed) removed"
+            + (renamed > 0 ? ", \(renamed) renamed" : "")
+            + ": \(ByteCount.text(leftBytes)) became \(ByteCount.text(rightBytes))"
+    }
+
+    mutating func count(_ difference: Difference) {
+        switch difference.kind {
+        case _ where difference.formerPath != nil: renamed += 1
+        case .added: added += 1
+        case .modified: modified += 1
+        case .removed: removed += 1
+        }
+        leftBytes = FormatLimits.sum(leftBytes, difference.left?.size ?? 0, .max)
+        rightBytes = FormatLimits.sum(rightBytes, difference.right?.size ?? 0, .max)
+    }
+}
+
+/// A differing field as `diff --json` shows it.
+struct StateDifferenceJSON: Encodable {
+    let difference: StateDifference
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(difference.path, forKey: .path)
+        try object.encode(difference.change.sign.word, forKey: .change)
+        try object.encodeIfPresent(difference.old, forKey: .old)
+        try object.encodeIfPresent(difference.new, forKey: .new)
     }
 }

@@ -38,23 +38,13 @@ struct JSONArrayWriter {
     func finish() throws { try output.line(isEmpty ? "]" : "\n]") }
 }
 
-/// A key of a JSON object.
-struct JSONKey: CodingKey, ExpressibleByStringLiteral {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringLiteral value: String) { stringValue = value }
-    init?(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-}
-
 extension KeyedEncodingContainer<JSONKey> {
     /// Encodes a path as text, and additionally as base64 under `…Bytes` if it is not UTF-8.
     mutating func encode(bytes: some Collection<UInt8>, forKey key: JSONKey) throws {
         let bytes = Array(bytes)
         try encode(String(decoding: bytes, as: UTF8.self), forKey: key)
         if String(validating: bytes, as: UTF8.self) == nil {
-            try encode(Base64.string(bytes), forKey: JSONKey(stringLiteral: key.stringValue + "Bytes"))
+            try encode(Base64.string(bytes), forKey: key.bytes)
         }
     }
 

@@ -13,10 +13,10 @@ struct PinJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(pin.target.hex, forKey: "id")
-        try object.encode(pin.time, forKey: "pinned")
-        try object.encode(pin.until?.rfc3339, forKey: "until")
-        try object.encode(pin.reason, forKey: "reason")
+        try object.encode(pin.target.hex, forKey: .id)
+        try object.encode(pin.time, forKey: .pinned)
+        try object.encode(pin.until?.rfc3339, forKey: .until)
+        try object.encode(pin.reason, forKey: .reason)
     }
 }
 
@@ -28,11 +28,11 @@ struct NoteJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(note.id.hex, forKey: "id")
-        try object.encode(bytes: note.root.path.bytes, forKey: "root")
-        try object.encode(note.snapshot?.hex, forKey: "snapshot")
-        try object.encode(note.text, forKey: "text")
-        try object.encode(note.time, forKey: "time")
+        try object.encode(note.id.hex, forKey: .id)
+        try object.encode(bytes: note.root.path.bytes, forKey: .root)
+        try object.encode(note.snapshot?.hex, forKey: .snapshot)
+        try object.encode(note.text, forKey: .text)
+        try object.encode(note.time, forKey: .time)
     }
 }
 
@@ -53,8 +53,8 @@ struct LabelJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(id, forKey: "id")
-        try object.encode(label, forKey: "label")
+        try object.encode(id, forKey: .id)
+        try object.encode(label, forKey: .label)
     }
 }
 
@@ -71,10 +71,10 @@ struct ForgettingJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(isDryRun, forKey: "dryRun")
-        try object.encode(forgotten.map(SelectionJSON.init), forKey: "forgotten")
+        try object.encode(isDryRun, forKey: .dryRun)
+        try object.encode(forgotten.map(SelectionJSON.init), forKey: .forgotten)
         try object.encode(
-            kept.map { Kept(id: $0.snapshot.id.hex, reason: $0.reason.rawValue) }, forKey: "kept")
+            kept.map { Kept(id: $0.snapshot.id.hex, reason: $0.reason.rawValue) }, forKey: .kept)
     }
 }
 
@@ -86,9 +86,9 @@ struct ForgottenJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(forgotten.id.hex, forKey: "id")
-        try object.encode(forgotten.forgotten, forKey: "forgotten")
-        try object.encode(forgotten.reason.word, forKey: "reason")
-        try object.encode(forgotten.selected.map(SelectionJSON.init), forKey: "record")
+        try object.encode(forgotten.id.hex, forKey: .id)
+        try object.encode(forgotten.forgotten, forKey: .forgotten)
+        try object.encode(forgotten.reason.word, forKey: .reason)
+        try object.encode(forgotten.selected.map(SelectionJSON.init), forKey: .record)
     }
 }

@@ -13,12 +13,12 @@ struct KeepingSummaryJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(summary.ofAll.tiers.map(TierJSON.init), forKey: "tiers")
+        try object.encode(summary.ofAll.tiers.map(TierJSON.init), forKey: .tiers)
         try object.encode(
-            summary.roots.map { RootPolicyJSON(root: $0.root, policy: $0.policy, isOwn: $0.isOwn) }, forKey: "roots")
-        try object.encode(summary.budget.maxSize, forKey: "maxSizeBytes")
-        try object.encode(summary.budget.minFreeBytes, forKey: "minFreeBytes")
-        try object.encode(summary.budget.minFreePercent, forKey: "minFreePercent")
+            summary.roots.map { RootPolicyJSON(root: $0.root, policy: $0.policy, isOwn: $0.isOwn) }, forKey: .roots)
+        try object.encode(summary.budget.maxSize, forKey: .maxSizeBytes)
+        try object.encode(summary.budget.minFreeBytes, forKey: .minFreeBytes)
+        try object.encode(summary.budget.minFreePercent, forKey: .minFreePercent)
     }
 }
 
@@ -29,10 +29,10 @@ private struct RootPolicyJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: root.path.bytes, forKey: "root")
-        try object.encode(root.machine.hex, forKey: "machine")
-        try object.encode(isOwn, forKey: "own")
-        try object.encode(policy.tiers.map(TierJSON.init), forKey: "tiers")
+        try object.encode(bytes: root.path.bytes, forKey: .root)
+        try object.encode(root.machine.hex, forKey: .machine)
+        try object.encode(isOwn, forKey: .own)
+        try object.encode(policy.tiers.map(TierJSON.init), forKey: .tiers)
     }
 }
 
@@ -43,8 +43,8 @@ private struct TierJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(tier.width, forKey: "width")
-        try object.encode(tier.age, forKey: "age")
+        try object.encode(tier.width, forKey: .width)
+        try object.encode(tier.age, forKey: .age)
     }
 }
 
@@ -58,20 +58,20 @@ struct ThinningJSON: Encodable {
 
         func encode(to encoder: any Encoder) throws {
             var object = encoder.container(keyedBy: JSONKey.self)
-            try object.encode(bytes: plan.root.path.bytes, forKey: "root")
-            try object.encode(plan.root.machine.hex, forKey: "machine")
-            try object.encode(plan.count, forKey: "snapshots")
-            try object.encode(plan.going.count, forKey: "forgotten")
-            var kept = object.nestedContainer(keyedBy: JSONKey.self, forKey: "kept")
+            try object.encode(bytes: plan.root.path.bytes, forKey: .root)
+            try object.encode(plan.root.machine.hex, forKey: .machine)
+            try object.encode(plan.count, forKey: .snapshots)
+            try object.encode(plan.going.count, forKey: .forgotten)
+            var kept = object.nestedContainer(keyedBy: JSONKey.self, forKey: .kept)
             for reason in ThinningPlan.Reason.allCases {
-                try kept.encode(plan.kept[reason] ?? 0, forKey: JSONKey(stringLiteral: reason.rawValue))
+                try kept.encode(plan.kept[reason] ?? 0, forKey: JSONKey(reason.rawValue))
             }
         }
     }
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(isDryRun, forKey: "dryRun")
-        try object.encode(plans.map(Root.init), forKey: "roots")
+        try object.encode(isDryRun, forKey: .dryRun)
+        try object.encode(plans.map(Root.init), forKey: .roots)
     }
 }

@@ -13,14 +13,14 @@ struct CaptureJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: root.bytes, forKey: "root")
-        try object.encode(result.snapshot.map(SnapshotJSON.init), forKey: "snapshot")
-        try object.encode(result.latest.id.hex, forKey: "latest")
-        try object.encode(result.laterPrevious?.id.hex, forKey: "laterPrevious")
-        try object.encode(result.related.map(RelatedRootJSON.init), forKey: "related")
-        try object.encode(result.changedPaths.map(ChangedPathJSON.init), forKey: "changedPaths")
-        try object.encode(result.problems.map(ProblemJSON.init), forKey: "problemPaths")
-        try object.encode(result.problemCount, forKey: "problems")
+        try object.encode(bytes: root.bytes, forKey: .root)
+        try object.encode(result.snapshot.map(SnapshotJSON.init), forKey: .snapshot)
+        try object.encode(result.latest.id.hex, forKey: .latest)
+        try object.encode(result.laterPrevious?.id.hex, forKey: .laterPrevious)
+        try object.encode(result.related.map(RelatedRootJSON.init), forKey: .related)
+        try object.encode(result.changedPaths.map(ChangedPathJSON.init), forKey: .changedPaths)
+        try object.encode(result.problems.map(ProblemJSON.init), forKey: .problemPaths)
+        try object.encode(result.problemCount, forKey: .problems)
     }
 }
 
@@ -32,10 +32,10 @@ struct RestoreActionJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(action.kind.rawValue, forKey: "action")
-        try object.encode(bytes: action.path.bytes, forKey: "path")
-        try object.encode(action.entryKind.word, forKey: "kind")
-        try object.encode(action.bytes, forKey: "bytes")
+        try object.encode(action.kind.rawValue, forKey: .action)
+        try object.encode(bytes: action.path.bytes, forKey: .path)
+        try object.encode(action.entryKind.word, forKey: .kind)
+        try object.encode(action.bytes, forKey: .bytes)
     }
 }
 
@@ -49,28 +49,28 @@ struct RestoreJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(id?.hex, forKey: "id")
-        try object.encode(actions != nil, forKey: "dryRun")
-        try object.encodeIfPresent(actions?.map(RestoreActionJSON.init), forKey: "actions")
-        try object.encode(bytes: result.destination.bytes, forKey: "destination")
-        try object.encode(result.created, forKey: "created")
-        try object.encode(result.replaced, forKey: "replaced")
-        try object.encode(result.metadataOnly, forKey: "metadata")
-        try object.encode(result.deleted, forKey: "deleted")
-        try object.encode(result.skipped, forKey: "skipped")
-        try object.encode(result.excluded, forKey: "excluded")
-        try object.encode(result.repositories, forKey: "repositories")
-        try object.encode(result.bytesWritten, forKey: "bytesWritten")
-        try object.encode(result.isComplete, forKey: "complete")
-        try object.encode(result.isInterrupted, forKey: "interrupted")
-        try object.encode(result.failed, forKey: "failed")
-        try object.encode(result.problems.map(RestoreProblemJSON.init), forKey: "problemPaths")
-        try object.encode(result.problemCount, forKey: "problems")
-        try object.encode(result.warnings, forKey: "warnings")
-        try object.encode(result.warningCount, forKey: "warningCount")
-        try object.encode(result.before?.id.hex, forKey: "before")
-        try object.encode(result.undo?.id.hex, forKey: "undo")
-        try object.encode(result.operation?.hex, forKey: "operation")
+        try object.encode(id?.hex, forKey: .id)
+        try object.encode(actions != nil, forKey: .dryRun)
+        try object.encodeIfPresent(actions?.map(RestoreActionJSON.init), forKey: .actions)
+        try object.encode(bytes: result.destination.bytes, forKey: .destination)
+        try object.encode(result.created, forKey: .created)
+        try object.encode(result.replaced, forKey: .replaced)
+        try object.encode(result.metadataOnly, forKey: .metadata)
+        try object.encode(result.deleted, forKey: .deleted)
+        try object.encode(result.skipped, forKey: .skipped)
+        try object.encode(result.excluded, forKey: .excluded)
+        try object.encode(result.repositories, forKey: .repositories)
+        try object.encode(result.bytesWritten, forKey: .bytesWritten)
+        try object.encode(result.isComplete, forKey: .complete)
+        try object.encode(result.isInterrupted, forKey: .interrupted)
+        try object.encode(result.failed, forKey: .failed)
+        try object.encode(result.problems.map(RestoreProblemJSON.init), forKey: .problemPaths)
+        try object.encode(result.problemCount, forKey: .problems)
+        try object.encode(result.warnings, forKey: .warnings)
+        try object.encode(result.warningCount, forKey: .warningCount)
+        try object.encode(result.before?.id.hex, forKey: .before)
+        try object.encode(result.undo?.id.hex, forKey: .undo)
+        try object.encode(result.operation?.hex, forKey: .operation)
     }
 }
 
@@ -82,10 +82,10 @@ struct RestoreProblemJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: problem.path.bytes, forKey: "path")
-        try object.encode(problem.message, forKey: "message")
-        try object.encode(CommandRemedy.text(problem.remedy), forKey: "remedy")
-        try object.encode(problem.isDamage, forKey: "damage")
+        try object.encode(bytes: problem.path.bytes, forKey: .path)
+        try object.encode(problem.message, forKey: .message)
+        try object.encode(CommandRemedy.text(problem.remedy), forKey: .remedy)
+        try object.encode(problem.isDamage, forKey: .damage)
     }
 }
 
@@ -132,10 +132,10 @@ struct CheckFindingJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(finding.message, forKey: "message")
-        try object.encodeIfPresent(finding.snapshot?.hex, forKey: "snapshot")
-        if let path = finding.path { try object.encode(bytes: path.bytes, forKey: "path") }
-        try object.encodeIfPresent(CommandRemedy.text(finding.remedy), forKey: "remedy")
+        try object.encode(finding.message, forKey: .message)
+        try object.encodeIfPresent(finding.snapshot?.hex, forKey: .snapshot)
+        if let path = finding.path { try object.encode(bytes: path.bytes, forKey: .path) }
+        try object.encodeIfPresent(CommandRemedy.text(finding.remedy), forKey: .remedy)
     }
 }
 
@@ -172,13 +172,13 @@ struct FailureJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        var error = object.nestedContainer(keyedBy: JSONKey.self, forKey: "error")
-        try error.encode(failure.code, forKey: "code")
-        try error.encode(failure.message, forKey: "message")
-        try error.encode(failure.remedy, forKey: "remedy")
-        if let path = failure.path { try error.encode(bytes: path, forKey: "path") }
+        var error = object.nestedContainer(keyedBy: JSONKey.self, forKey: .error)
+        try error.encode(failure.code, forKey: .code)
+        try error.encode(failure.message, forKey: .message)
+        try error.encode(failure.remedy, forKey: .remedy)
+        if let path = failure.path { try error.encode(bytes: path, forKey: .path) }
         if !failure.candidates.isEmpty {
-            try error.encode(failure.candidates.map(SelectionJSON.init), forKey: "candidates")
+            try error.encode(failure.candidates.map(SelectionJSON.init), forKey: .candidates)
         }
     }
 }

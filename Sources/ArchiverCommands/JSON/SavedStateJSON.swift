@@ -14,15 +14,15 @@ struct SavedStateJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(state.id.hex, forKey: "id")
-        try object.encode(state.time, forKey: "time")
-        try object.encode(state.title, forKey: "title")
-        try object.encode(state.label, forKey: "label")
-        try object.encode(state.type, forKey: "type")
-        try object.encode(state.version, forKey: "version")
-        try object.encode(state.bytes, forKey: "bytes")
-        try object.encode(state.storedBytes, forKey: "storedBytes")
-        try object.encode(state.host, forKey: "host")
+        try object.encode(state.id.hex, forKey: .id)
+        try object.encode(state.time, forKey: .time)
+        try object.encode(state.title, forKey: .title)
+        try object.encode(state.label, forKey: .label)
+        try object.encode(state.type, forKey: .type)
+        try object.encode(state.version, forKey: .version)
+        try object.encode(state.bytes, forKey: .bytes)
+        try object.encode(state.storedBytes, forKey: .storedBytes)
+        try object.encode(state.host, forKey: .host)
     }
 }
 
@@ -47,11 +47,11 @@ struct StateExportJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(state.id.hex, forKey: "id")
-        try object.encode(state.title, forKey: "title")
-        try object.encode(isDryRun, forKey: "dryRun")
-        try object.encode(bytes: export.destination.bytes, forKey: "destination")
-        try object.encode(export.bytes, forKey: "bytes")
+        try object.encode(state.id.hex, forKey: .id)
+        try object.encode(state.title, forKey: .title)
+        try object.encode(isDryRun, forKey: .dryRun)
+        try object.encode(bytes: export.destination.bytes, forKey: .destination)
+        try object.encode(export.bytes, forKey: .bytes)
     }
 }
 

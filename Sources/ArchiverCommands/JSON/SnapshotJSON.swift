@@ -13,51 +13,41 @@ struct SnapshotJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(snapshot.id.hex, forKey: "id")
-        try object.encode(snapshot.time, forKey: "time")
-        try object.encode(bytes: snapshot.rootPath, forKey: "root")
-        try object.encode(snapshot.host, forKey: "host")
-        try object.encode(snapshot.machine.hex, forKey: "machine")
-        try object.encode(snapshot.sequence, forKey: "sequence")
-        try object.encode(snapshot.isAside, forKey: "aside")
-        try object.encode(snapshot.parent?.hex, forKey: "parent")
-        try object.encode(snapshot.cause.rawValue, forKey: "cause")
-        try object.encode(snapshot.label, forKey: "label")
-        try object.encode(snapshot.totals.files, forKey: "files")
-        try object.encode(snapshot.totals.directories, forKey: "directories")
-        try object.encode(snapshot.totals.others, forKey: "others")
-        try object.encode(snapshot.totals.bytes, forKey: "bytes")
-        try object.encode(snapshot.changes.added, forKey: "added")
-        try object.encode(snapshot.changes.modified, forKey: "modified")
-        try object.encode(snapshot.changes.removed, forKey: "removed")
-        try object.encode(snapshot.problems, forKey: "problems")
-        try object.encode(snapshot.storedBytes, forKey: "storedBytes")
+        try object.encode(snapshot.id.hex, forKey: .id)
+        try object.encode(snapshot.time, forKey: .time)
+        try object.encode(bytes: snapshot.rootPath, forKey: .root)
+        try object.encode(snapshot.host, forKey: .host)
+        try object.encode(snapshot.machine.hex, forKey: .machine)
+        try object.encode(snapshot.sequence, forKey: .sequence)
+        try object.encode(snapshot.isAside, forKey: .aside)
+        try object.encode(snapshot.parent?.hex, forKey: .parent)
+        try object.encode(snapshot.cause.rawValue, forKey: .cause)
+        try object.encode(snapshot.label, forKey: .label)
+        try object.encode(snapshot.totals.files, forKey: .files)
+        try object.encode(snapshot.totals.directories, forKey: .directories)
+        try object.encode(snapshot.totals.others, forKey: .others)
+        try object.encode(snapshot.totals.bytes, forKey: .bytes)
+        try object.encode(snapshot.changes.added, forKey: .added)
+        try object.encode(snapshot.changes.modified, forKey: .modified)
+        try object.encode(snapshot.changes.removed, forKey: .removed)
+        try object.encode(snapshot.problems, forKey: .problems)
+        try object.encode(snapshot.storedBytes, forKey: .storedBytes)
     }
 }
 
 /// A snapshot as `list --json` shows it, with the gaps since the previous one and its notes.
 struct ListedSnapshotJSON: Encodable {
-    let snapshot: ListedSnapshot
-    let gaps: [GapRecord]
-    let notes: [Note]
-    /// Nil to leave out the field.
-    let isPinned: Bool?
-    var isOutOfOrder = false
+    private let row: SnapshotRow
 
-    init(_ snapshot: ListedSnapshot, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool? = nil) {
-        self.snapshot = snapshot
-        self.gaps = gaps
-        self.notes = notes
-        self.isPinned = isPinned
-    }
+    init(_ row: SnapshotRow) { self.row = row }
 
     func encode(to encoder: any Encoder) throws {
-        try SnapshotJSON(snapshot).encode(to: encoder)
+        try SnapshotJSON(row.snapshot).encode(to: encoder)
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(gaps.map(GapJSON.init), forKey: "gapsBefore")
-        try object.encode(notes.map(NoteJSON.init), forKey: "notes")
-        try object.encodeIfPresent(isPinned, forKey: "pinned")
-        try object.encode(isOutOfOrder, forKey: "outOfOrder")
+        try object.encode(row.gaps.map(GapJSON.init), forKey: .gapsBefore)
+        try object.encode(row.notes.map(NoteJSON.init), forKey: .notes)
+        try object.encode(row.isPinned, forKey: .pinned)
+        try object.encode(row.isOutOfOrder, forKey: .outOfOrder)
     }
 }
 
@@ -68,10 +58,8 @@ struct SnapshotJSONRows {
     private var host: (name: String, json: String) = ("", "\"\"")
     private var machine: (id: MachineID, hex: String) = (.unknown, MachineID.unknown.hex)
 
-    mutating func append(
-        _ snapshot: ListedSnapshot, _ gaps: [GapRecord], _ notes: [Note] = [], isPinned: Bool,
-        isOutOfOrder: Bool = false, to line: inout LineBuffer
-    ) throws {
+    mutating func append(_ row: SnapshotRow, to line: inout LineBuffer) throws {
+        let (snapshot, gaps, notes) = (row.snapshot, row.gaps, row.notes)
         if snapshot.rootPath != root.path || root.json.isEmpty {
             root = (snapshot.rootPath, try SnapshotJSONRows.members(root: snapshot.rootPath))
         }
@@ -93,7 +81,7 @@ struct SnapshotJSONRows {
         append("\",\"modified\":", snapshot.changes.modified, to: &line)
         append(",\"notes\":", notes.isEmpty ? "[]" : try JSONText.of(notes.map(NoteJSON.init)), to: &line)
         append(",\"others\":", snapshot.totals.others, to: &line)
-        append(",\"outOfOrder\":", isOutOfOrder ? "true" : "false", to: &line)
+        append(",\"outOfOrder\":", row.isOutOfOrder ? "true" : "false", to: &line)
         line.append(",\"parent\":")
         if let parent = snapshot.parent {
             line.append(byte: "\"")
@@ -102,7 +90,7 @@ struct SnapshotJSONRows {
         } else {
             line.append("null")
         }
-        append(",\"pinned\":", isPinned ? "true" : "false", to: &line)
+        append(",\"pinned\":", row.isPinned ? "true" : "false", to: &line)
         append(",\"problems\":", UInt64(clamping: snapshot.problems), to: &line)
         append(",\"removed\":", snapshot.changes.removed, to: &line)
         append(",", root.json, to: &line)
@@ -130,7 +118,7 @@ struct SnapshotJSONRows {
 
             func encode(to encoder: any Encoder) throws {
                 var object = encoder.container(keyedBy: JSONKey.self)
-                try object.encode(bytes: path, forKey: "root")
+                try object.encode(bytes: path, forKey: .root)
             }
         }
         return String(try JSONText.of(Root(path: root)).dropFirst().dropLast())
@@ -150,12 +138,12 @@ struct SnapshotDetailsJSON: Encodable {
     func encode(to encoder: any Encoder) throws {
         try SnapshotJSON(snapshot).encode(to: encoder)
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(details.tree.hex, forKey: "tree")
-        try object.encode(details.changedPaths.map(ChangedPathJSON.init), forKey: "changedPaths")
-        try object.encode(details.problems.map(ProblemJSON.init), forKey: "problemPaths")
-        try object.encode(pin.map(PinJSON.init), forKey: "pin")
-        try object.encode(notes.map(NoteJSON.init), forKey: "notes")
-        try object.encode(entry, forKey: "entry")
+        try object.encode(details.tree.hex, forKey: .tree)
+        try object.encode(details.changedPaths.map(ChangedPathJSON.init), forKey: .changedPaths)
+        try object.encode(details.problems.map(ProblemJSON.init), forKey: .problemPaths)
+        try object.encode(pin.map(PinJSON.init), forKey: .pin)
+        try object.encode(notes.map(NoteJSON.init), forKey: .notes)
+        try object.encode(entry, forKey: .entry)
     }
 }
 
@@ -167,8 +155,8 @@ struct ChangedPathJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: changedPath.path.bytes, forKey: "path")
-        try object.encode(changedPath.change.word, forKey: "change")
+        try object.encode(bytes: changedPath.path.bytes, forKey: .path)
+        try object.encode(changedPath.change.word, forKey: .change)
     }
 }
 
@@ -180,8 +168,8 @@ struct ProblemJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: problem.path.bytes, forKey: "path")
-        try object.encode(problem.reason.word, forKey: "reason")
-        try object.encode(problem.detail, forKey: "detail")
+        try object.encode(bytes: problem.path.bytes, forKey: .path)
+        try object.encode(problem.reason.word, forKey: .reason)
+        try object.encode(problem.detail, forKey: .detail)
     }
 }

@@ -14,24 +14,24 @@ struct ArchiveStatusJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(status.isWell, forKey: "well")
-        try object.encode(status.roots.map(RootStatusJSON.init), forKey: "roots")
-        try object.encode(status.findings.map { FindingJSON($0) }, forKey: "findings")
-        var archive = object.nestedContainer(keyedBy: JSONKey.self, forKey: "archive")
-        try archive.encode(bytes: status.directory.bytes, forKey: "path")
-        try archive.encode(status.storedBytes, forKey: "storedBytes")
-        try archive.encode(status.freeBytes, forKey: "freeBytes")
-        try archive.encode(status.room.usedBytes, forKey: "usedBytes")
-        try archive.encode(status.room.budget.maxSize, forKey: "maxSizeBytes")
-        try archive.encode(status.room.budget.minFree(of: status.room.totalBytes), forKey: "minFreeBytes")
-        try archive.encode(status.room.lackingBytes, forKey: "lackingBytes")
-        try archive.encode(status.states.count, forKey: "states")
-        try archive.encode(status.states.storedBytes, forKey: "stateStoredBytes")
-        var limits = object.nestedContainer(keyedBy: JSONKey.self, forKey: "limits")
-        try limits.encode(status.limits.watches, forKey: "inotifyWatches")
-        try limits.encode(status.limits.instances, forKey: "inotifyInstances")
-        try limits.encode(status.limits.queuedEvents, forKey: "inotifyQueuedEvents")
-        try limits.encode(status.limits.marks, forKey: "fanotifyMarks")
+        try object.encode(status.isWell, forKey: .well)
+        try object.encode(status.roots.map(RootStatusJSON.init), forKey: .roots)
+        try object.encode(status.findings.map { FindingJSON($0) }, forKey: .findings)
+        var archive = object.nestedContainer(keyedBy: JSONKey.self, forKey: .archive)
+        try archive.encode(bytes: status.directory.bytes, forKey: .path)
+        try archive.encode(status.storedBytes, forKey: .storedBytes)
+        try archive.encode(status.freeBytes, forKey: .freeBytes)
+        try archive.encode(status.room.usedBytes, forKey: .usedBytes)
+        try archive.encode(status.room.budget.maxSize, forKey: .maxSizeBytes)
+        try archive.encode(status.room.budget.minFree(of: status.room.totalBytes), forKey: .minFreeBytes)
+        try archive.encode(status.room.lackingBytes, forKey: .lackingBytes)
+        try archive.encode(status.states.count, forKey: .states)
+        try archive.encode(status.states.storedBytes, forKey: .stateStoredBytes)
+        var limits = object.nestedContainer(keyedBy: JSONKey.self, forKey: .limits)
+        try limits.encode(status.limits.watches, forKey: .inotifyWatches)
+        try limits.encode(status.limits.instances, forKey: .inotifyInstances)
+        try limits.encode(status.limits.queuedEvents, forKey: .inotifyQueuedEvents)
+        try limits.encode(status.limits.marks, forKey: .fanotifyMarks)
     }
 }
 
@@ -43,18 +43,18 @@ struct RootStatusJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: status.root.path.bytes, forKey: "root")
-        try object.encode(status.findings.isEmpty, forKey: "well")
-        try object.encode(status.isWatched, forKey: "watched")
-        try object.encode(status.watcher.map(WatcherJSON.init), forKey: "watcher")
-        try object.encode(status.lastWatched?.rfc3339, forKey: "lastWatched")
-        try object.encode(status.retired?.rfc3339, forKey: "retired")
-        try object.encode(status.latest.map(SnapshotJSON.init), forKey: "latest")
-        try object.encode(status.snapshotCount, forKey: "snapshots")
-        try object.encode(status.storedInLastDay, forKey: "storedInLastDay")
-        try object.encode(status.outOfOrder, forKey: "outOfOrder")
-        try object.encode(status.gaps.map(GapJSON.init), forKey: "gapsInLastDay")
-        try object.encode(status.findings.map { FindingJSON($0, of: status.root.path) }, forKey: "findings")
+        try object.encode(bytes: status.root.path.bytes, forKey: .root)
+        try object.encode(status.findings.isEmpty, forKey: .well)
+        try object.encode(status.isWatched, forKey: .watched)
+        try object.encode(status.watcher.map(WatcherJSON.init), forKey: .watcher)
+        try object.encode(status.lastWatched?.rfc3339, forKey: .lastWatched)
+        try object.encode(status.retired?.rfc3339, forKey: .retired)
+        try object.encode(status.latest.map(SnapshotJSON.init), forKey: .latest)
+        try object.encode(status.snapshotCount, forKey: .snapshots)
+        try object.encode(status.storedInLastDay, forKey: .storedInLastDay)
+        try object.encode(status.outOfOrder, forKey: .outOfOrder)
+        try object.encode(status.gaps.map(GapJSON.init), forKey: .gapsInLastDay)
+        try object.encode(status.findings.map { FindingJSON($0, of: status.root.path) }, forKey: .findings)
     }
 }
 
@@ -66,21 +66,21 @@ private struct WatcherJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(status.process, forKey: "process")
-        try object.encode(status.phase.rawValue, forKey: "phase")
-        try object.encode(status.backend, forKey: "backend")
-        try object.encode(status.since, forKey: "since")
-        try object.encode(status.isCurrent, forKey: "current")
-        try object.encode(status.probeSeconds, forKey: "probeSeconds")
-        try object.encode(status.lastEvent?.rfc3339, forKey: "lastEvent")
-        try object.encode(status.lastCapture?.rfc3339, forKey: "lastCapture")
-        try object.encode(status.backlog, forKey: "backlog")
-        try object.encode(status.directories, forKey: "directories")
-        try object.encode(status.problems.map(ProblemJSON.init), forKey: "problemPaths")
-        try object.encode(status.problemCount, forKey: "problems")
-        try object.encode(status.largeFiles.map(LargeFileJSON.init), forKey: "largeFiles")
-        try object.encode(status.openGaps.map(OpenGapJSON.init), forKey: "openGaps")
-        try object.encode(status.lastAudit.map { AuditJSON(root: nil, result: $0) }, forKey: "lastAudit")
+        try object.encode(status.process, forKey: .process)
+        try object.encode(status.phase.rawValue, forKey: .phase)
+        try object.encode(status.backend, forKey: .backend)
+        try object.encode(status.since, forKey: .since)
+        try object.encode(status.isCurrent, forKey: .current)
+        try object.encode(status.probeSeconds, forKey: .probeSeconds)
+        try object.encode(status.lastEvent?.rfc3339, forKey: .lastEvent)
+        try object.encode(status.lastCapture?.rfc3339, forKey: .lastCapture)
+        try object.encode(status.backlog, forKey: .backlog)
+        try object.encode(status.directories, forKey: .directories)
+        try object.encode(status.problems.map(ProblemJSON.init), forKey: .problemPaths)
+        try object.encode(status.problemCount, forKey: .problems)
+        try object.encode(status.largeFiles.map(LargeFileJSON.init), forKey: .largeFiles)
+        try object.encode(status.openGaps.map(OpenGapJSON.init), forKey: .openGaps)
+        try object.encode(status.lastAudit.map { AuditJSON(root: nil, result: $0) }, forKey: .lastAudit)
     }
 }
 
@@ -97,12 +97,12 @@ private struct LargeFileJSON: Encodable {
 extension WatcherStatus.LargeFile {
     /// Encodes the fields that `status` and `watch` share.
     func encode(into object: inout KeyedEncodingContainer<JSONKey>) throws {
-        try object.encode(bytes: path.bytes, forKey: "path")
-        try object.encode(bytes, forKey: "bytes")
-        try object.encode(changed?.rfc3339, forKey: "changed")
-        try object.encode(captured?.rfc3339, forKey: "captured")
-        try object.encode(readSeconds, forKey: "readSeconds")
-        try object.encode(intervalSeconds, forKey: "intervalSeconds")
+        try object.encode(bytes: path.bytes, forKey: .path)
+        try object.encode(bytes, forKey: .bytes)
+        try object.encode(changed?.rfc3339, forKey: .changed)
+        try object.encode(captured?.rfc3339, forKey: .captured)
+        try object.encode(readSeconds, forKey: .readSeconds)
+        try object.encode(intervalSeconds, forKey: .intervalSeconds)
     }
 }
 
@@ -136,11 +136,11 @@ struct GapJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(bytes: gap.rootPath, forKey: "root")
-        try object.encode(gap.cause.rawValue, forKey: "cause")
-        try object.encode(gap.start, forKey: "start")
-        try object.encode(gap.end, forKey: "end")
-        try object.encode(gap.detail, forKey: "detail")
+        try object.encode(bytes: gap.rootPath, forKey: .root)
+        try object.encode(gap.cause.rawValue, forKey: .cause)
+        try object.encode(gap.start, forKey: .start)
+        try object.encode(gap.end, forKey: .end)
+        try object.encode(gap.detail, forKey: .detail)
     }
 }
 
@@ -152,12 +152,12 @@ struct AuditJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        if let root { try object.encode(bytes: root.bytes, forKey: "root") }
-        try object.encode(result.time, forKey: "time")
-        try object.encode(result.seconds, forKey: "seconds")
-        try object.encode(result.entries, forKey: "entries")
-        try object.encode(result.found, forKey: "found")
-        try object.encode(result.repaired, forKey: "repaired")
-        try object.encode(result.snapshot?.hex, forKey: "snapshot")
+        if let root { try object.encode(bytes: root.bytes, forKey: .root) }
+        try object.encode(result.time, forKey: .time)
+        try object.encode(result.seconds, forKey: .seconds)
+        try object.encode(result.entries, forKey: .entries)
+        try object.encode(result.found, forKey: .found)
+        try object.encode(result.repaired, forKey: .repaired)
+        try object.encode(result.snapshot?.hex, forKey: .snapshot)
     }
 }

@@ -17,13 +17,13 @@ struct UsageJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(usage.items.prefix(limit).map(UsageItemJSON.init), forKey: "items")
-        try object.encode(usage.room.usedBytes, forKey: "usedBytes")
-        try object.encode(usage.unneededBytes, forKey: "unneededBytes")
-        try object.encode(usage.thinning.snapshots, forKey: "thinningSnapshots")
-        try object.encode(usage.thinning.bytes, forKey: "thinningBytes")
-        try object.encode(usage.dailyBytes, forKey: "dailyBytes")
-        try object.encode(usage.daysLeft, forKey: "daysLeft")
+        try object.encode(usage.items.prefix(limit).map(UsageItemJSON.init), forKey: .items)
+        try object.encode(usage.room.usedBytes, forKey: .usedBytes)
+        try object.encode(usage.unneededBytes, forKey: .unneededBytes)
+        try object.encode(usage.thinning.snapshots, forKey: .thinningSnapshots)
+        try object.encode(usage.thinning.bytes, forKey: .thinningBytes)
+        try object.encode(usage.dailyBytes, forKey: .dailyBytes)
+        try object.encode(usage.daysLeft, forKey: .daysLeft)
     }
 }
 
@@ -44,10 +44,10 @@ private struct UsageItemJSON: Encodable {
             case .shared: ("shared", nil)
             case .records: ("records", nil)
             }
-        try object.encode(of, forKey: "of")
-        if let path { try object.encode(bytes: path, forKey: "path") } else { try object.encodeNil(forKey: "path") }
-        try object.encode(item.ownBytes, forKey: "ownBytes")
-        try object.encode(item.versions, forKey: "versions")
+        try object.encode(of, forKey: .of)
+        if let path { try object.encode(bytes: path, forKey: .path) } else { try object.encodeNil(forKey: .path) }
+        try object.encode(item.ownBytes, forKey: .ownBytes)
+        try object.encode(item.versions, forKey: .versions)
     }
 }
 
@@ -59,8 +59,8 @@ struct DailyUsageJSON: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(UsageText.day(usage.day), forKey: "day")
-        try object.encode(usage.snapshots, forKey: "snapshots")
-        try object.encode(usage.storedBytes, forKey: "storedBytes")
+        try object.encode(UsageText.day(usage.day), forKey: .day)
+        try object.encode(usage.snapshots, forKey: .snapshots)
+        try object.encode(usage.storedBytes, forKey: .storedBytes)
     }
 }

@@ -17,13 +17,14 @@ enum PinList {
     }
 
     /// The field of `archiver show` for a pin; empty without a pin.
-    static func fields(_ pin: Pin?, _ console: Console) -> [(name: String, value: String)] {
+    static func fields(_ pin: Pin?) -> [FieldList.Field] {
         guard let pin else { return [] }
-        func time(_ time: Timestamp) -> String { console.isForPerson ? LocalTime.text(time) : LocalTime.plain(time) }
-        let parts = [
-            "since \(time(pin.time))", pin.until.map { "until \(time($0))" }, pin.reason.map { Escaping.text($0) },
-        ]
-        return [("pinned", parts.compactMap { $0 }.joined(separator: ", "))]
+        func parts(_ time: (Timestamp) -> String) -> String {
+            [
+                "since \(time(pin.time))", pin.until.map { "until \(time($0))" }, pin.reason.map { Escaping.text($0) },
+            ].compactMap(\.self).joined(separator: ", ")
+        }
+        return [.init("pinned", person: parts(LocalTime.text), pipe: parts(LocalTime.plain))]
     }
 }
 

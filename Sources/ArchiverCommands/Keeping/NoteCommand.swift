@@ -31,11 +31,7 @@ struct NoteCommand: ParsableCommand {
     @Flag(help: "Remove it instead of adding it.")
     var remove = false
 
-    @Option(
-        help: ArgumentHelp("Use this snapshot; a time may be given without @.", valueName: "selector"),
-        completion: .selector)
-    var at: ByteArgument?
-
+    @OptionGroup var moment: MomentOptions
     @OptionGroup var window: WindowOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
@@ -46,7 +42,7 @@ struct NoteCommand: ParsableCommand {
                 "-n, --since and --until are for listing notes: leave out the text, or these options")
         }
         if text == nil, remove { throw ValidationError("a text is missing: archiver note TEXT --remove") }
-        if text == nil, at != nil { throw ValidationError("a text is missing: archiver note --at SNAPSHOT TEXT") }
+        if text == nil, moment.at != nil { throw ValidationError("a text is missing: archiver note --at SNAPSHOT TEXT") }
     }
 
     func run() throws {
@@ -56,7 +52,7 @@ struct NoteCommand: ParsableCommand {
     }
 
     private func write(_ text: String, _ history: HistoryContext) throws {
-        let snapshot = try at.map { try history.snapshot(at: $0) }
+        let snapshot = try moment.at.map { try history.snapshot(at: $0) }
         if remove { return try removeNotes(text, of: snapshot?.id, history) }
         let about = try snapshot ?? history.archive.latestSnapshot(of: history.root)
         let note = try history.archive.note(text, about: history.root, snapshot: about?.id)

@@ -1,5 +1,6 @@
 // Exclusion rules as text.
 
+internal import ArchiverKit
 internal import Exclusions
 
 /// Texts of exclusion rules.

@@ -36,3 +36,11 @@ enum LocalTime {
         [parts.tm_hour, parts.tm_min, parts.tm_sec].map { Digits.padded($0, to: 2) }.joined(separator: ":")
     }
 }
+
+/// Decimal numbers with a minimum width.
+enum Digits {
+    static func padded(_ number: some BinaryInteger, to width: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, width - text.count)) + text
+    }
+}

@@ -25,22 +25,3 @@ enum RelatedRootText {
         }
     }
 }
-
-/// A related root: `{"path": "/old", "host": "here", "machine": "…", "relation": "moved"}`.
-struct RelatedRootJSON: Encodable {
-    let related: RelatedRoot
-
-    init(_ related: RelatedRoot) { self.related = related }
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try encode(into: &object)
-    }
-
-    func encode(into object: inout KeyedEncodingContainer<JSONKey>) throws {
-        try object.encode(bytes: related.root.path.bytes, forKey: "path")
-        try object.encode(related.root.host, forKey: "host")
-        try object.encode(related.root.machine.hex, forKey: "machine")
-        try object.encode(related.relation.rawValue, forKey: "relation")
-    }
-}

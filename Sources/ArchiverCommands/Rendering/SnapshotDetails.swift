@@ -11,40 +11,28 @@ enum SnapshotDetails {
         _ snapshot: ListedSnapshot, _ details: Snapshot, _ changes: ShownChanges, pin: Pin? = nil, _ notes: [Note] = [],
         _ console: Console
     ) -> [String] {
-        let said = PinList.fields(pin, console) + notes.map { (name: "note", value: Escaping.text($0.text)) }
-        var lines = head(fields(snapshot, isForPerson: console.isForPerson) + said, console)
+        let said = PinList.fields(pin) + notes.map { .init("note", Escaping.text($0.text)) }
+        var lines = FieldList(fields: fields(snapshot) + said).lines(console)
         lines += changes.lines
-        if changes.more > 0 { lines.append("… and \(changes.more) more changed paths") }
+        if changes.more > 0 { lines.append("… and \(Plural.of(changes.more, "more changed path", "more changed paths"))") }
         lines += details.problems.map { "! \($0.text)" }
         if snapshot.problems > details.problems.count {
-            lines.append("… and \(snapshot.problems - details.problems.count) more problems")
+            lines.append("… and \(Plural.of(snapshot.problems - details.problems.count, "more problem"))")
         }
         return lines
     }
 
-    /// Lines with names and values: aligned for a person, separated by tabs for a program.
-    static func head(_ fields: [(name: String, value: String)], _ console: Console) -> [String] {
-        let width = fields.map(\.name.count).max() ?? 0
-        return fields.map { field in
-            guard console.isForPerson else { return TextTable.plain([field.name, field.value]) }
-            let blanks = String(repeating: " ", count: width - field.name.count)
-            return console.style(.dim, field.name) + blanks + "  " + field.value
-        }
-    }
-
-    private static func fields(_ snapshot: ListedSnapshot, isForPerson: Bool) -> [(name: String, value: String)] {
-        func size(_ bytes: UInt64) -> String { isForPerson ? ByteCount.text(bytes) : "\(bytes)" }
+    private static func fields(_ snapshot: ListedSnapshot) -> [FieldList.Field] {
         let totals = snapshot.totals
         return [
-            ("id", snapshot.id.hex),
-            ("time", isForPerson ? LocalTime.text(snapshot.time) : LocalTime.plain(snapshot.time)),
-            ("root", Escaping.text(snapshot.rootPath)), ("host", Escaping.text(snapshot.host)),
-            ("sequence", "\(snapshot.sequence)" + (snapshot.isAside ? " (aside: with exclusions of its own)" : "")),
-            ("cause", snapshot.cause.rawValue), ("label", snapshot.label.map { Escaping.text($0) } ?? "-"),
-            ("parent", snapshot.parent?.hex ?? "-"), ("files", "\(totals.files)"),
-            ("directories", "\(totals.directories)"), ("others", "\(totals.others)"), ("size", size(totals.bytes)),
-            ("stored", size(snapshot.storedBytes)), ("changes", snapshot.changes.text),
-            ("problems", "\(snapshot.problems)"),
+            .init("id", snapshot.id.hex), .time("time", snapshot.time),
+            .init("root", Escaping.text(snapshot.rootPath)), .init("host", Escaping.text(snapshot.host)),
+            .init("sequence", "\(snapshot.sequence)" + (snapshot.isAside ? " (aside: with exclusions of its own)" : "")),
+            .init("cause", snapshot.cause.rawValue), .init("label", snapshot.label.map { Escaping.text($0) } ?? "-"),
+            .init("parent", snapshot.parent?.hex ?? "-"), .init("files", "\(totals.files)"),
+            .init("directories", "\(totals.directories)"), .init("others", "\(totals.others)"),
+            .bytes("size", totals.bytes), .bytes("stored", snapshot.storedBytes),
+            .init("changes", snapshot.changes.text), .init("problems", "\(snapshot.problems)"),
         ]
     }
 }

@@ -1,64 +1,82 @@
-// Snapshots as lines of text.
+// Lists of snapshots.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 
+/// A snapshot in a list, with what is said beside it.
+struct SnapshotRow {
+    let snapshot: ListedSnapshot
+    /// The gaps between it and the previous snapshot.
+    var gaps: [GapRecord] = []
+    var notes: [Note] = []
+    var isPinned = false
+    /// Whether its time contradicts the order.
+    var isOutOfOrder = false
+    /// What it changed, in words.
+    var what = ""
+}
+
 /// Lists of snapshots for people and for programs.
 enum SnapshotList {
-    private static let columns = [
-        TextTable.Column(title: "id", mark: .yellow), TextTable.Column(title: "time"),
-        TextTable.Column(title: "changes", dispensability: 0),
-        TextTable.Column(title: "size", alignment: .right, dispensability: 2),
-        TextTable.Column(title: "stored", alignment: .right, dispensability: 3),
-        TextTable.Column(title: "cause", dispensability: 1),
-        TextTable.Column(title: "root", isElastic: true), TextTable.Column(title: "what", isElastic: true),
-        TextTable.Column(title: "label", isElastic: true),
-    ]
-
-    /// An aligned table; roots are shown only if there are several.
-    ///
     /// - Parameters:
-    ///   - pinned: the pinned snapshots, which are marked in the label's column.
-    ///   - notes: the notes, shown below their snapshots.
-    ///   - outOfOrder: the snapshots whose times are marked.
-    ///   - words: says what a snapshot changed; nil to leave out the column.
-    static func table(
-        _ records: [ListedSnapshot], _ gaps: ListedGaps, _ style: Style, pinned: Set<ChunkID> = [],
-        notes: [SnapshotID: [Note]] = [:], outOfOrder: Set<SnapshotID> = [], words: SnapshotWords? = nil,
-        isNewestFirst: Bool = false, width: Int? = nil
-    ) -> [String] {
-        let showsRoot = Set(records.map(\.rootPath)).count > 1
-        var table = TextTable(
-            columns.filter { (showsRoot || $0.title != "root") && (words != nil || $0.title != "what") })
-        for snapshot in records {
-            let root = showsRoot ? [Escaping.text(snapshot.rootPath)] : []
-            let gaps = gaps.before(snapshot).map { gap in
-                "          " + StatusText.gap(gap) + (showsRoot ? ": " + Escaping.text(gap.rootPath) : "")
+    ///   - showsRoot: whether a table has a column for the root.
+    ///   - showsWhat: whether a table says what the snapshots changed.
+    ///   - isNewestFirst: whether the list begins with the newest, so that gaps follow their snapshots.
+    static func listing(
+        showsRoot: Bool = false, showsWhat: Bool = false, isNewestFirst: Bool = false, emptiness: String = ""
+    ) -> Listing<SnapshotRow> {
+        // Consecutive snapshots mostly have the same root.
+        var root: (path: [UInt8], shown: [UInt8]) = ([], [])
+        var columns: [Listing<SnapshotRow>.Column] = [
+            .text("id", mark: .yellow) { $0.snapshot.id.short }, .time("time") { $0.snapshot.time },
+            .pipe(bytes: { row in
+                if row.snapshot.rootPath != root.path || root.shown.isEmpty {
+                    root = (row.snapshot.rootPath, Array(Escaping.text(row.snapshot.rootPath).utf8))
+                }
+                return root.shown
+            }),
+            .person("changes", dispensability: 0) { $0.snapshot.changes.text },
+            .pipe(number: { $0.snapshot.changes.added }), .pipe(number: { $0.snapshot.changes.modified }),
+            .pipe(number: { $0.snapshot.changes.removed }),
+            .bytes("size", dispensability: 2) { $0.snapshot.totals.bytes },
+            .bytes("stored", dispensability: 3) { $0.snapshot.storedBytes },
+            .text("cause", dispensability: 1) { $0.snapshot.cause.rawValue },
+        ]
+        if showsRoot { columns.append(.person("root", isElastic: true) { Escaping.text($0.snapshot.rootPath) }) }
+        if showsWhat { columns.append(.person("what", isElastic: true) { $0.what }) }
+        columns.append(
+            .text(
+                "label", isElastic: true, person: label,
+                pipe: { $0.snapshot.label.map { Escaping.text($0) } ?? "" }))
+        var listing = Listing<SnapshotRow>(columns, emptiness: emptiness) { ListedSnapshotJSON($0) }
+        func gaps(_ row: SnapshotRow) -> [Listing<SnapshotRow>.Line] {
+            row.gaps.map { gap in
+                let place = showsRoot ? ": " + Escaping.text(gap.rootPath) : ""
+                return .init(person: "          " + StatusText.gap(gap) + place, pipe: plain(gap))
             }
-            if !isNewestFirst { gaps.forEach { table.add(note: $0) } }
-            table.add(
-                [
-                    snapshot.id.short, LocalTime.text(snapshot.time), snapshot.changes.text,
-                    ByteCount.text(snapshot.totals.bytes), ByteCount.text(snapshot.storedBytes),
-                    snapshot.cause.rawValue,
-                ] + root + (words.map { [$0.text(snapshot)] } ?? []) + [
-                    label(
-                        of: snapshot, isPinned: pinned.contains(snapshot.id.chunk),
-                        isOutOfOrder: outOfOrder.contains(snapshot.id))
-                ])
-            notes[snapshot.id]?.forEach { table.add(note: NoteText.below($0)) }
-            if isNewestFirst { gaps.forEach { table.add(note: $0) } }
         }
-        return table.aligned(style, width: width)
+        listing.before = { isNewestFirst ? [] : gaps($0) }
+        listing.after = { row in
+            var lines: [Listing<SnapshotRow>.Line] = []
+            if row.isOutOfOrder {
+                let cells = ["# out of order", row.snapshot.id.short, LocalTime.plain(row.snapshot.time)]
+                lines.append(.init(person: nil, pipe: TextTable.plain(cells)))
+            }
+            lines += row.notes.map { .init(person: NoteText.below($0), pipe: NoteText.plain($0)) }
+            return isNewestFirst ? lines + gaps(row) : lines
+        }
+        var objects = SnapshotJSONRows()
+        listing.fastJSON = { try objects.append($0, to: &$1) }
+        return listing
     }
 
-    private static func label(of snapshot: ListedSnapshot, isPinned: Bool, isOutOfOrder: Bool) -> String {
+    private static func label(_ row: SnapshotRow) -> String {
         [
-            snapshot.label.map { Escaping.text($0) }, isPinned ? "(pinned)" : nil,
-            isOutOfOrder ? "(out of order)" : nil,
-        ].compactMap { $0 }.joined(separator: " ")
+            row.snapshot.label.map { Escaping.text($0) }, row.isPinned ? "(pinned)" : nil,
+            row.isOutOfOrder ? "(out of order)" : nil,
+        ].compactMap(\.self).joined(separator: " ")
     }
 
     /// One line with tabs, distinct from the lines of snapshots: `# gap`, start, end, root, cause.
@@ -70,38 +88,5 @@ enum SnapshotList {
     }
 
     /// One line with tabs: id, time, root, added, modified, removed, bytes, stored bytes, cause, label.
-    static func plain(_ snapshot: ListedSnapshot) -> String {
-        var line = LineBuffer()
-        var writer = SnapshotLines()
-        writer.append(snapshot, to: &line)
-        return line.text
-    }
-}
-
-/// Writes the lines of `SnapshotList.plain` quickly: caches the texts that consecutive snapshots share.
-struct SnapshotLines {
-    private var times = TimeWriter(isLocal: true)
-    private var root: (path: [UInt8], shown: [UInt8]) = ([], [])
-
-    mutating func append(_ snapshot: ListedSnapshot, to line: inout LineBuffer) {
-        if snapshot.rootPath != root.path || root.shown.isEmpty {
-            root = (snapshot.rootPath, Array(Escaping.text(snapshot.rootPath).utf8))
-        }
-        line.append(snapshot.id.chunk, count: SnapshotID.shortByteCount)
-        line.append(byte: "\t")
-        times.append(snapshot.time, to: &line)
-        line.append(byte: "\t")
-        line.append(root.shown)
-        for number in [
-            snapshot.changes.added, snapshot.changes.modified, snapshot.changes.removed, snapshot.totals.bytes,
-            snapshot.storedBytes,
-        ] {
-            line.append(byte: "\t")
-            line.append(number)
-        }
-        line.append(byte: "\t")
-        line.append(snapshot.cause.rawValue)
-        line.append(byte: "\t")
-        if let label = snapshot.label { line.append(Escaping.text(label)) }
-    }
+    static func plain(_ snapshot: ListedSnapshot) -> String { listing().plain(SnapshotRow(snapshot: snapshot)) }
 }

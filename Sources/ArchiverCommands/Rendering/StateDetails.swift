@@ -10,15 +10,13 @@ internal import SavedStates
 enum StateDetails {
     /// The lines of `archiver show` before the state's content.
     static func lines(_ state: ListedState, pin: Pin? = nil, _ console: Console) -> [String] {
-        let isForPerson = console.isForPerson
-        func size(_ bytes: UInt64) -> String { isForPerson ? ByteCount.text(bytes) : "\(bytes)" }
-        return SnapshotDetails.head(
-            [
-                ("id", state.id.hex), ("time", isForPerson ? LocalTime.text(state.time) : LocalTime.plain(state.time)),
-                ("title", Escaping.text(state.title)), ("host", Escaping.text(state.host)),
-                ("label", state.label.map { Escaping.text($0) } ?? "-"), ("type", Escaping.text(state.type)),
-                ("version", "\(state.version)"), ("size", size(state.bytes)), ("stored", size(state.storedBytes)),
-            ] + PinList.fields(pin, console), console)
+        let fields: [FieldList.Field] = [
+            .init("id", state.id.hex), .time("time", state.time), .init("title", Escaping.text(state.title)),
+            .init("host", Escaping.text(state.host)), .init("label", state.label.map { Escaping.text($0) } ?? "-"),
+            .init("type", Escaping.text(state.type)), .init("version", "\(state.version)"),
+            .bytes("size", state.bytes), .bytes("stored", state.storedBytes),
+        ]
+        return FieldList(fields: fields + PinList.fields(pin)).lines(console)
     }
 
     /// Writes the state's content and a line feed; escaped on a terminal, unchanged in a pipe.

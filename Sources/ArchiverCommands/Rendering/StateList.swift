@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import ArchiverKit
 
 /// Lists of saved states for people and for programs.
 enum StateList {

@@ -56,6 +56,10 @@ struct TextTable {
     /// The table with columns dropped, and then cells cut, until it is at most `width` wide or cannot be narrowed.
     private func fitted(to width: Int) -> TextTable {
         var table = self
+        // A column without any text, such as that of labels if there are none, says nothing.
+        while table.excess(over: width) > 0, let index = table.columns.indices.last(where: table.isEmptyElastic) {
+            table.remove(index)
+        }
         while table.excess(over: width) > 0,
             let index = table.columns.indices.filter({ table.columns[$0].dispensability != nil })
                 .max(by: { (table.columns[$0].dispensability ?? 0) < (table.columns[$1].dispensability ?? 0) })
@@ -71,6 +75,11 @@ struct TextTable {
             table.cut(widest, to: max(table.leastWidth(widest), widths[widest] - excess))
         }
         return table
+    }
+
+    private func isEmptyElastic(_ index: Int) -> Bool {
+        columns[index].isElastic
+            && rows.allSatisfy { row in if case .cells(let cells) = row { cells[index].isEmpty } else { true } }
     }
 
     private static let leastElasticWidth = 10
@@ -94,7 +103,11 @@ struct TextTable {
     private mutating func cut(_ index: Int, to width: Int) {
         rows = rows.map { row in
             guard case .cells(var cells) = row else { return row }
-            cells[index] = DisplayWidth.cut(cells[index], to: width)
+            // The end of an absolute path says more than its beginning.
+            cells[index] =
+                cells[index].hasPrefix("/")
+                ? String(DisplayWidth.cut(String(cells[index].reversed()), to: width).reversed())
+                : DisplayWidth.cut(cells[index], to: width)
             return .cells(cells)
         }
     }

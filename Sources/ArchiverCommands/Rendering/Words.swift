@@ -60,6 +60,11 @@ extension Difference.Kind {
     }
 }
 
+extension CombinedChange.Change {
+    /// The same word as for a change in one snapshot.
+    var word: String { self == .deleted ? PathVersion.Change.removed.rawValue : rawValue }
+}
+
 extension Problem.Reason {
     var word: String {
         switch self {

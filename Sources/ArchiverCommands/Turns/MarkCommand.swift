@@ -31,11 +31,7 @@ struct MarkCommand: ParsableCommand {
     @Flag(help: "Wait without a limit instead of failing.")
     var wait = false
 
-    @Option(
-        help: ArgumentHelp(
-            "The root to use (default: the one that holds the paths, or the current directory).", valueName: "dir"))
-    var root: PathArgument?
-
+    @OptionGroup var place: LocalRootOptions
     @OptionGroup var global: GlobalOptions
 
     /// The maximum age of the process; the rest of the 200 ms is for the system to start and end it.
@@ -46,8 +42,8 @@ struct MarkCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         if !wait { try MarkCommand.endInTime(console) }
-        let archive = try global.openArchive(creating: wait && root != nil)
-        let directory = try root?.path ?? SyncCommand.here(archive)
+        let archive = try global.openArchive(creating: wait && place.root != nil)
+        let directory = try place.root?.path ?? SyncCommand.here(archive)
         let progress = OperationProgress()
         let line = wait ? ProgressLine("capturing \(Escaping.text(directory.bytes))", progress, console) : nil
         let mark: Mark
@@ -56,7 +52,7 @@ struct MarkCommand: ParsableCommand {
             mark = try archive.mark(
                 MarkCommand.shortened(name), in: directory,
                 patience: wait ? nil : max(.milliseconds(1), MarkCommand.patience - CurrentProcess.age),
-                progress: progress)
+                newRootExclusions: ExclusionOptions.ofNewRoots, progress: progress)
         }
         if console.isJSON { return try console.output.line(JSONText.of(MarkJSON(mark: mark))) }
         try console.summary("marked \(mark.snapshot.short) as '\(Escaping.text(mark.name))'")
@@ -87,18 +83,5 @@ struct MarkCommand: ParsableCommand {
         var name = plain.prefix(longestName)
         while name.utf8.count + 3 > Mark.nameLimit { name.removeLast() }
         return name.count < plain.count ? name + "…" : plain
-    }
-}
-
-/// A mark as `mark --json` shows it.
-struct MarkJSON: Encodable {
-    let mark: Mark
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(mark.id.hex, forKey: "id")
-        try object.encode(mark.name, forKey: "name")
-        try object.encode(mark.time, forKey: "time")
-        try object.encode(mark.snapshot.hex, forKey: "snapshot")
     }
 }

@@ -13,7 +13,7 @@ struct TurnsCommand: ParsableCommand {
         discussion: """
             A turn lasts from one 'archiver mark' to the next; the latest turn lasts to the latest snapshot. In a pipe \
             the columns are separated by tabs: number, time, name, added, modified, removed, snapshot before, snapshot \
-            after.
+            after, root.
 
             Examples:
               archiver turns --files
@@ -24,34 +24,43 @@ struct TurnsCommand: ParsableCommand {
     var files = false
 
     @OptionGroup var window: WindowOptions
-    @OptionGroup var place: RootOptions
+    @OptionGroup var scope: ScopeOptions
     @OptionGroup var global: GlobalOptions
 
     /// The maximum number of rows of a table without `--limit`.
     private static let tableLimit = 50
 
     func run() throws {
-        let history = try HistoryContext(global, place)
-        let console = history.console
+        let console = Console(global)
         let period = try window.period.period()
         let limit = window.limit ?? (console.isForPerson ? TurnsCommand.tableLimit : nil)
-        // Turns are counted from the latest one, whatever the period.
-        let turns = try history.archive.turns(of: history.root, limit: window.period.isGiven ? nil : limit)
-            .enumerated().map { Row(number: $0 + 1, turn: $1, files: files ? try changed($1, history) : nil) }
-            .filter { period.contains($0.turn.mark.time) }
-        let isCut = window.limit == nil && turns.count >= TurnsCommand.tableLimit
-        try TurnsCommand.listing(isFiltered: window.isGiven).write(
-            turns.prefix(limit ?? turns.count), console,
-            older: isCut ? "Older turns are not shown; -n shows more." : nil)
+        var rows = try HistoryContext.each(global, scope, paths: []).flatMap { history in
+            // Turns are counted from the latest one, whatever the period.
+            try history.archive.turns(of: history.root, limit: window.period.isGiven ? nil : limit)
+                .enumerated().map { Row(history: history, number: $0 + 1, turn: $1) }
+                .filter { period.contains($0.turn.mark.time) }
+        }
+        if scope.all { rows.sort { $0.turn.mark.time > $1.turn.mark.time } }
+        let isCut = window.limit == nil && rows.count >= TurnsCommand.tableLimit
+        let shown = try rows.prefix(limit ?? rows.count).map { row in
+            var row = row
+            if files { row.files = try changed(row.turn, row.history) }
+            return row
+        }
+        try listing.write(shown, console, older: isCut ? "Older turns are not shown; -n shows more." : nil)
     }
 
     private struct Row {
+        let history: HistoryContext
         let number: Int
         let turn: Turn
-        let files: [Difference]?
+        /// Nil if they are not asked for.
+        var files: [Difference]?
     }
 
-    private static func listing(isFiltered: Bool) -> Listing<Row> {
+    private var listing: Listing<Row> {
+        let root: [Listing<Row>.Column] =
+            scope.all ? [.person("root", isElastic: true) { Escaping.text($0.history.root.path.bytes) }] : []
         var listing = Listing<Row>(
             [
                 .text("turn", alignment: .right, mark: .yellow) { "\($0.number)" }, .time("time") { $0.turn.mark.time },
@@ -62,11 +71,11 @@ struct TurnsCommand: ParsableCommand {
                     "before it", person: { $0.turn.before?.id.short ?? "gone" },
                     pipe: { $0.turn.before?.id.short ?? "" }),
                 .pipe { $0.turn.after?.id.short ?? "" },
-                .person("name", isElastic: true) { Escaping.text($0.turn.mark.name) },
-            ],
-            emptiness: isFiltered
+                .pipe { Escaping.text($0.history.root.path.bytes) },
+            ] + root + [.person("name", isElastic: true) { Escaping.text($0.turn.mark.name) }],
+            emptiness: window.isGiven
                 ? "No turn matches." : "There are no marks yet; 'archiver mark NAME' marks the current state."
-        ) { TurnJSON(number: $0.number, turn: $0.turn, files: $0.files) }
+        ) { TurnJSON(root: $0.history.root, number: $0.number, turn: $0.turn, files: $0.files) }
         listing.after = { row in
             (row.files ?? []).map { difference in
                 let text = "\(difference.kind.sign.rawValue) \(Escaping.text(difference.path))"
@@ -85,35 +94,5 @@ struct TurnsCommand: ParsableCommand {
             return true
         }
         return found
-    }
-}
-
-/// A turn as `turns --json` shows it.
-struct TurnJSON: Encodable {
-    let number: Int
-    let turn: Turn
-    let files: [Difference]?
-
-    func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: JSONKey.self)
-        try object.encode(number, forKey: "number")
-        try object.encode(turn.mark.name, forKey: "name")
-        try object.encode(turn.mark.time, forKey: "time")
-        try object.encode(turn.changes?.added, forKey: "added")
-        try object.encode(turn.changes?.modified, forKey: "modified")
-        try object.encode(turn.changes?.removed, forKey: "removed")
-        try object.encode(turn.before?.id.hex, forKey: "before")
-        try object.encode(turn.after?.id.hex, forKey: "after")
-        try object.encodeIfPresent(files?.map { File(difference: $0) }, forKey: "changedPaths")
-    }
-
-    private struct File: Encodable {
-        let difference: Difference
-
-        func encode(to encoder: any Encoder) throws {
-            var object = encoder.container(keyedBy: JSONKey.self)
-            try object.encode(bytes: difference.path.bytes, forKey: "path")
-            try object.encode(difference.kind.sign.word, forKey: "change")
-        }
     }
 }

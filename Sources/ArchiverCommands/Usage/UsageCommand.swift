@@ -35,16 +35,11 @@ struct UsageCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Group by path, root, day or snapshot.", valueName: "what"))
     var by: Grouping?
 
-    @Option(
-        name: [.customShort("n", allowingJoined: true), .long],
-        help: ArgumentHelp("Show at most this many, the newest or the largest.", valueName: "count"))
-    var limit: Int?
-
+    @OptionGroup var rows: LimitOptions
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
         if directory != nil, let by, by != .path { throw ValidationError("a directory requires --by path") }
     }
 
@@ -86,7 +81,7 @@ struct UsageCommand: ParsableCommand {
 
     /// The number of lines to write out of `count`.
     private func shown(_ count: Int, _ console: Console) -> Int {
-        min(count, limit ?? (console.isForPerson ? 40 : count))
+        min(count, rows.limit ?? (console.isForPerson ? 40 : count))
     }
 
     private func write(_ usage: ArchiveUsage, _ console: Console) throws {

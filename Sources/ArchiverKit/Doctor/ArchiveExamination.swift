@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Archives
 internal import FileIO
 internal import Glibc
 internal import Roots
@@ -85,10 +86,10 @@ struct ArchiveExamination {
     }
 
     private func room(for survey: TreeSurvey?) -> DoctorFinding {
-        let text = "\(RootFindings.size(free, isLeast: true)) are free for the archive"
+        let text = "\(ByteCount.text(free)) are free for the archive"
         if let survey, !exists, survey.bytes > free {
             return DoctorFinding(
-                "room", .bad, "\(text), but the directory holds \(RootFindings.size(survey.bytes, isLeast: true))",
+                "room", .bad, "\(text), but the directory holds \(ByteCount.text(survey.bytes))",
                 remedy: Advice.makeRoom.text)
         }
         if free < min(256 << 20, total / 20) {

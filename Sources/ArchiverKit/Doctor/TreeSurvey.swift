@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Archives
 internal import Capturing
 internal import Exclusions
 internal import FileIO
@@ -86,7 +87,7 @@ struct TreeSurvey {
         DoctorFinding(
             "size", .good,
             "\(directories == 1 ? "1 directory" : "\(directories) directories"), "
-                + "\(files == 1 ? "1 file" : "\(files) files"), \(RootFindings.size(bytes, isLeast: true))")
+                + "\(files == 1 ? "1 file" : "\(files) files"), \(ByteCount.text(bytes))")
     }
 
     private var access: DoctorFinding {

@@ -20,13 +20,14 @@ struct WatchExamination {
         }
         let need = use.watches + (directories ?? 0)
         let used = "\(use.watches) of \(limit) watches are in use"
+        let more = "\(directories ?? 0) more \(directories == 1 ? "is" : "are") needed"
         guard need > limit else {
-            return DoctorFinding("watches", .good, used + (directories.map { ", \($0) more are needed" } ?? ""))
+            return DoctorFinding("watches", .good, directories == nil ? used : "\(used), \(more)")
         }
         let line = "\(limits.decisiveSysctl(of: .inotifyWatches))=\(max(need * 2, 524_288))"
         return DoctorFinding(
             "watches", .bad,
-            "\(used), \(directories ?? 0) more are needed: the rest is watched by fanotify, or polled",
+            "\(used), \(more): the rest is watched by fanotify, or polled",
             remedy: "run 'sysctl \(line)' as root, and add that line to /etc/sysctl.d/50-archiver.conf")
     }
 

@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Archives
 internal import Capturing
 public import Checking
 internal import FileIO
@@ -47,7 +48,7 @@ extension Archive {
             if free < min(Archive.leastFreeBytes, room.totalBytes / Archive.leastFreeShare) {
                 findings.append(
                     Finding(
-                        "only \(RootFindings.size(free, isLeast: true)) are free on the archive's file system",
+                        "only \(ByteCount.text(free)) are free on the archive's file system",
                         remedy: "free some space there"))
             }
             if let finding = Finding(room, roomNotice(), isFirst: try !hasForgottenForRoom()) {

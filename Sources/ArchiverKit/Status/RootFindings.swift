@@ -2,6 +2,7 @@
 
 internal import ArchiveFormat
 internal import ArchiveStorage
+internal import Archives
 internal import Roots
 
 /// The findings about a root's watching.
@@ -54,16 +55,6 @@ enum RootFindings {
         return findings
     }
 
-    /// "250 MiB", or "68.2 GiB" for more than ten thousand of them.
-    ///
-    /// - Parameter isLeast: whether to round down; otherwise up.
-    static func size(_ bytes: UInt64, isLeast: Bool = false) -> String {
-        let mebibytes = (bytes >> 20) + (isLeast || bytes & 0xF_FFFF == 0 ? 0 : 1)
-        if mebibytes < 10_000 { return "\(mebibytes) MiB" }
-        let tenths = mebibytes * 10 / 1024
-        return "\(tenths / 10).\(tenths % 10) GiB"
-    }
-
     /// Returns the finding that the latest snapshot of a root is dated in the future.
     static var future: Finding {
         Finding("its latest snapshot is dated in the future", remedy: "check the clock of this machine")
@@ -89,8 +80,8 @@ extension Finding {
         let isAboutSize = limit.map { room.usedBytes > $0 - $0 / 10 } ?? false
         let space =
             isAboutSize
-            ? "the archive takes \(RootFindings.size(room.usedBytes)) of its limit of \(RootFindings.size(limit ?? 0))"
-            : "only \(RootFindings.size(room.freeBytes)) are free on the archive's file system, of \(RootFindings.size(least)) to be left free"
+            ? "the archive takes \(ByteCount.text(room.usedBytes)) of its limit of \(ByteCount.text(limit ?? 0))"
+            : "only \(ByteCount.text(room.freeBytes)) are free on the archive's file system, of \(ByteCount.text(least)) to be left free"
         guard room.isShort else {
             guard room.isAlmostShort, isFirst else { return nil }
             self.init(
@@ -114,11 +105,11 @@ extension Finding {
         let others = isFirst ? ": old snapshots will be forgotten to make room" : ""
         if let limit, room.usedBytes > limit {
             self.init(
-                "the archive takes \(RootFindings.size(room.usedBytes)), more than its limit of \(RootFindings.size(limit))\(others)",
+                "the archive takes \(ByteCount.text(room.usedBytes)), more than its limit of \(ByteCount.text(limit))\(others)",
                 remedy: Advice.raiseLimitOrSee.text)
         } else {
             self.init(
-                "only \(RootFindings.size(room.freeBytes)) are free on the archive's file system, less than \(RootFindings.size(least))\(others)",
+                "only \(ByteCount.text(room.freeBytes)) are free on the archive's file system, less than \(ByteCount.text(least))\(others)",
                 remedy: Advice.freeSpaceOrPrune.text)
         }
     }

@@ -2,6 +2,7 @@
 
 public import ArchiveFormat
 public import ArchiveStorage
+public import Exclusions
 internal import FileIO
 internal import Restoring
 public import Roots
@@ -23,10 +24,13 @@ public final class CommandRun {
     private let journal: OperationJournal
     private let share: FileLock
 
-    fileprivate init(_ archive: Archive, _ root: FilePath, name: String?, progress: OperationProgress?) throws {
+    fileprivate init(
+        _ archive: Archive, _ root: FilePath, name: String?, _ newRootExclusions: ExclusionRules,
+        progress: OperationProgress?
+    ) throws {
         self.archive = archive
         self.root = root
-        before = try archive.sync(root, progress: progress)
+        before = try archive.sync(root, newRootExclusions: newRootExclusions, progress: progress)
         share = try RootLock.running(root, in: archive.store.layout)
         journal = OperationJournal(archive.store, root, .run, name: name)
         let lock = try RootLock.capturing(root, in: archive.store.layout)
@@ -82,15 +86,18 @@ public struct CommandRunResult: Sendable {
 extension Archive {
     /// Captures a directory before a command changes it, and records the command's run as an operation.
     ///
-    /// - Parameter name: the user's name for the run.
+    /// - Parameters:
+    ///   - name: the user's name for the run.
+    ///   - newRootExclusions: the exclusions of a directory that has no snapshot yet.
     /// - Throws: `ArchiverError` if the state cannot be captured; then nothing is recorded.
     public func beginRun(
-        on directory: FilePath, name: String? = nil, progress: OperationProgress? = nil
+        on directory: FilePath, name: String? = nil, newRootExclusions: ExclusionRules = ExclusionRules(),
+        progress: OperationProgress? = nil
     ) throws(ArchiverError) -> CommandRun {
         try facing {
             if let name { try Mark.check(name) }
             return try CommandRun(
-                self, RootDirectory.resolvedAsFarAsItExists(directory), name: name, progress: progress)
+                self, RootDirectory.resolvedAsFarAsItExists(directory), name: name, newRootExclusions, progress: progress)
         }
     }
 }

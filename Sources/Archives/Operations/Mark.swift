@@ -2,6 +2,8 @@
 
 public import ArchiveFormat
 internal import ArchiveStorage
+internal import Capturing
+public import Exclusions
 public import FileIO
 internal import Restoring
 public import Roots
@@ -85,11 +87,12 @@ extension Archive {
     ///   - name: the name that `turns` shows.
     ///   - patience: how long to wait for the watcher. Nil waits without limit; if no process watches the directory,
     ///     this process then captures it.
+    ///   - newRootExclusions: the exclusions of a directory that has no snapshot yet.
     /// - Throws: `ArchiverError`, with the code `notWatched` if no process watches the directory and `patience` is not
     ///   nil.
     public func mark(
         _ name: String, in directory: FilePath, patience: Duration? = .milliseconds(150),
-        progress: OperationProgress? = nil
+        newRootExclusions: ExclusionRules = ExclusionRules(), progress: OperationProgress? = nil
     ) throws(ArchiverError) -> Mark {
         try facing {
             try Mark.check(name)
@@ -116,7 +119,9 @@ extension Archive {
                     .notWatched, "nobody watches \(root), and capturing all of it now could take long",
                     remedy: Advice.watchOrWaitForMark.text, path: root)
             }
-            _ = try capture(root, progress: progress)
+            var options = CaptureOptions()
+            options.newRootExclusions = newRootExclusions
+            _ = try capture(root, options, progress: progress)
             let lock = try RootLock.capturing(root, in: store.layout)
             defer { withExtendedLifetime(lock) {} }
             return try Mark(underLock: name, of: root, in: self)

@@ -195,12 +195,12 @@ struct RestoreRoutes {
 
         private static func command(_ plan: RestorePlan) -> String? {
             if case .lines = plan.wish { return nil }
-            var place = "--root \(ShellText.quoted(plan.root.path.bytes))"
-            if case .copy(let copy) = plan.wish { place = "--target \(ShellText.quoted(copy.target.bytes)) " + place }
+            var place = "--root \(ShellWord.text(plan.root.path.bytes))"
+            if case .copy(let copy) = plan.wish { place = "--target \(ShellWord.text(copy.target.bytes)) " + place }
             let commands = plan.wanted.map { wanted in
                 // Relative to the root, so that it works in any directory.
                 let word = wanted.path.isRoot ? [] : Array("::/".utf8) + wanted.path.bytes
-                return "archiver restore \(ShellText.quoted(Array(wanted.snapshot.id.short.utf8) + word)) \(place)"
+                return "archiver restore \(ShellWord.text(Array(wanted.snapshot.id.short.utf8) + word)) \(place)"
             }
             return commands.joined(separator: "; ")
         }
@@ -312,41 +312,6 @@ extension RestoreAction.Kind {
         case .replace: "overwrite"
         case .metadata: "metadata"
         case .delete: "remove"
-        }
-    }
-}
-
-/// Quotes words for a shell.
-enum ShellText {
-    static func quoted(_ word: String) -> String { quoted(Array(word.utf8)) }
-
-    /// Quotes a name, whose bytes may be no text.
-    static func quoted(_ bytes: [UInt8]) -> String {
-        guard let word = String(validating: bytes, as: UTF8.self), !word.unicodeScalars.contains(where: isHarmful)
-        else {
-            let digits = Array("0123456789abcdef")
-            let letters = bytes.map { byte -> String in
-                switch byte {
-                case UInt8(ascii: "'"), UInt8(ascii: "\\"): "\\\(Character(UnicodeScalar(byte)))"
-                case 0x20..<0x7F: String(Character(UnicodeScalar(byte)))
-                default: "\\x\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-                }
-            }
-            return "$'\(letters.joined())'"
-        }
-        let isPlain =
-            !word.isEmpty
-            && word.unicodeScalars.allSatisfy {
-                $0.properties.isAlphabetic || ("0"..."9").contains($0) || "/.:_-+@,".unicodeScalars.contains($0)
-            }
-        return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
-    }
-
-    /// Whether a character moves or hides text in a terminal.
-    private static func isHarmful(_ letter: UnicodeScalar) -> Bool {
-        switch letter.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: true
-        default: false
         }
     }
 }

@@ -106,6 +106,31 @@ struct BadDiskTests {
         #expect(try work.difference(of: work.root, and: "out") == "")
     }
 
+    @Test(
+        "a watcher whose first capture finds no room goes on, and captures when there is room",
+        .enabled(if: getuid() == 0))
+    func noRoomAtTheBeginning() throws {
+        let work = try Workplace()
+        try FileManager.default.createDirectory(atPath: work.archive.string, withIntermediateDirectories: true)
+        guard try mounted("tmpfs", ["-o", "size=12m"], on: work.archive) else { return }
+        defer { unmount(work.archive) }
+        try work.write("noise", noise(20_000_000))
+        let watcher = try work.start("watch", work.root.string, "--json", "--time-scale", "20")
+        _ = try watcher.line { $0.contains(#""noSpace""#) }
+        try work.write("noise", "little")
+        let line = try watcher.line { $0.contains(#""watching""#) }
+        #expect(line.contains(#""new":true"#), "\(line)")
+        #expect(try work.run("cat", "latest:noise", "--root", work.root.string).text == "little")
+        watcher.send(SIGTERM)
+        #expect(try watcher.finish().status == 0)
+        // Without room, it ends when it is told to, and says what is missing.
+        try work.write("noise", noise(20_000_000))
+        let other = try work.start("watch", work.root.string, "--json", "--time-scale", "20")
+        _ = try other.line { $0.contains(#""noSpace""#) }
+        other.send(SIGTERM)
+        #expect(try other.finish().status == 1)
+    }
+
     @Test("prune on a full disk does what its dry run says", .enabled(if: getuid() == 0))
     func fullDiskPruned() throws {
         let work = try Workplace()

@@ -15,7 +15,9 @@ struct HabitTests {
             ["grep", "-E", "-i", "-w", "ONE"], ["grep", "-C1", "one", "notes"], ["find", "-i", "TODO"],
             ["--version"], ["help", "log"], ["log", "*.txt"], ["log", "latest~1:notes/todo.txt"],
             ["operations", "-n", "3"], ["sessions", "--since", "1d"], ["usage", "-n1"], ["list", "--since", "@1d"],
-            ["deleted", "*.txt"],
+            ["deleted", "*.txt"], ["show"], ["blame", "-L1,2", "notes/todo.txt"], ["log", "-L1,2", "notes/todo.txt"],
+            ["log", "--", "notes/todo.txt"], ["log", "--since=2 days ago"], ["diff", "latest~1", "latest"],
+            ["restore", "oldest", "--", "old.txt"], ["log", "-p", "-n1"], ["status", "-q", "--json"], ["list", "--json", "-q"],
         ])
     func works(words: [String]) throws {
         let outcome = try HabitTests.run(words)
@@ -36,11 +38,34 @@ struct HabitTests {
             (["log", "--since", "2999-01-01"], "is in the future"),
             (["grep", "x", "--since", "1d", "--until", "2d"], "is later than"),
             (["list", "--since", "x"], "is not a time"), (["deleted", "--until", "x"], "is not a time"),
+            // git
+            (["log", "-3"], "'-n 3'"), (["log", "--oneline"], "one line"), (["log", "--follow", "x"], "are followed"),
+            (["log", "-S", "x"], "'archiver grep'"), (["status", "-s"], "'-q'"), (["diff", "HEAD"], "'latest'"),
+            (["diff", "HEAD~1"], "write 'latest~1'"), (["show", "HEAD^:notes/todo.txt"], "'latest~1:notes/todo.txt'"),
+            (["diff", "oldest..latest"], "oldest latest"), (["diff", "--cached"], "latest snapshot"),
+            (["diff", "--name-only"], "only names"), (["diff", "notes/todo.txt"], "'latest:notes/todo.txt'"),
+            (["restore", "--source", "oldest", "x"], "archiver restore SNAPSHOT PATH"), (["checkout", "x"], "'restore'"),
+            (["grep", "-r", "x"], "directories are searched"), (["grep", "-n", "x"], "line numbers are always shown"),
+            (["-C", "/tmp", "list"], "--root"), (["reflog"], "'operations'"), (["commit", "-m", "x"], "'capture'"),
+            // restic and borg
+            (["snapshots"], "'list'"), (["backup", "."], "'capture'"), (["ls", "latest"], "'show' or 'list'"),
+            (["check", "--read-data"], "'--data'"), (["forget", "--keep-last", "5"], "'archiver keep'"),
+            (["prune", "--keep-daily", "7"], "'archiver keep'"), (["dump", "latest", "x"], "'cat'"),
+            (["mount", "/mnt"], "'browse'"), (["-r", "/x", "list"], "'--archive'"), (["create", "x", "."], "'capture'"),
+            (["extract", "x"], "'restore'"), (["delete", "x"], "'forget' or 'purge'"), (["version"], "'--version'"),
+            (["restore", "latest", "--include", "x"], "archiver restore SNAPSHOT PATH"),
         ])
     func leads(words: [String], way: String) throws {
         let outcome = try HabitTests.run(words)
         expectRefusal(outcome, 64, naming: "")
         #expect(outcome.errorText.contains(way), "\(words): \(outcome.errorText)")
+    }
+
+    @Test("the name of a deleted file in the place of a snapshot names the snapshot that has it")
+    func deletedName() throws {
+        let outcome = try HabitTests.run(["restore", "old.txt"])
+        expectRefusal(outcome, 1, naming: "deleted")
+        #expect(outcome.errorText.contains(":old.txt' brings it back"), "\(outcome.errorText)")
     }
 
     /// Runs `words` in a captured tree with two snapshots.

@@ -223,7 +223,7 @@ struct HistoryCommandTests {
         #expect(
             rows.map { "\($0[0]) \($0[1]) \($0[2]) \($0[3])" } == [
                 "renamedAway 1 book novel", "renamedAway 2 book/chapter.md novel/chapter.md",
-                "renamedAway 1 book/figure.svg novel/figure.svg", "deleted 2 gone.md ", "modified 2 left.md ",
+                "renamedAway 1 book/figure.svg novel/figure.svg", "removed 2 gone.md ", "modified 2 left.md ",
                 "renamed 1 novel book", "renamed 2 novel/chapter.md book/chapter.md",
                 "renamed 1 novel/figure.svg book/figure.svg", "renamedAway 2 one.md three.md", "added 1 right.md ",
                 "renamed 2 three.md one.md",

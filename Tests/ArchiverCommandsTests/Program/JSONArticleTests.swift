@@ -60,7 +60,64 @@ struct JSONArticleTests {
                 documented: try Shape.json(Array(block.utf8)), written: try Shape.json(written), optional,
                 at: command[0])
             #expect(differences.isEmpty, "\(command): \(differences)")
+            let vocabulary = try JSONArticleTests.vocabulary()
+            // What a program saved has its own fields.
+            let words = Shape.fields(of: try Shape.json(written), without: command == ["show", "game"] ? ["state"] : [])
+            #expect(words.filter { !Shape.isWord($0, of: vocabulary) }.isEmpty, "\(command)")
         }
+    }
+
+    /// The words for fields and their meanings, as the program's source lists them.
+    private static func vocabulary() throws -> [String: String] {
+        let source = try CodeBlocks.file("Sources/ArchiverCommands/JSON/Vocabulary.swift")
+        let pairs = source.matches(of: /\/\/\/ (.*)\n    static let (\w+) = JSONKey\("(\w+)"\)/).map { match in
+            #expect(match.2 == match.3)
+            return (String(match.3), String(match.1))
+        }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    @Test("the article lists every field with its one meaning")
+    func fields() throws {
+        let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/JSONOutput.md")
+        let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
+        #expect(try rows == JSONArticleTests.vocabulary().map { "| `\($0)` | \($1) |" }.sorted())
+    }
+
+    @Test("the page's interface uses the same words, and the article names its own")
+    func page() throws {
+        var words: Set<String> = []
+        func add(_ value: Any) {
+            if let object = value as? [String: Any] {
+                words.formUnion((object["properties"] as? [String: Any] ?? [:]).keys)
+                object.values.forEach(add)
+            } else if let array = value as? [Any] {
+                array.forEach(add)
+            }
+        }
+        let interface = try CodeBlocks.file("Sources/TimelineServer/openapi.json")
+        add(try Shape.json(Array(interface.utf8)))
+        let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/JSONOutput.md")
+        let start = try #require(article.range(of: "Words of its own:"))
+        let end = try #require(article.range(of: ".\n", range: start.upperBound..<article.endIndex))
+        let own = article[start.upperBound..<end.lowerBound].matches(of: /`(\w+)`/).map { String($0.1) }
+        let vocabulary = try JSONArticleTests.vocabulary()
+        #expect(words.filter { !Shape.isWord($0, of: vocabulary) }.sorted() == own)
+    }
+
+    @Test("every command has a section in the article")
+    func sections() throws {
+        let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/JSONOutput.md")
+        // Two have a chapter, and the third prints a snapshot as `capture` does.
+        let others = ["watch", "browse", "pick"]
+        let help = try ChildProcess.run(Workplace.program, [Array("--experimental-dump-help".utf8)])
+        let root = try #require(try JSON.object(help.output)["command"] as? [String: Any])
+        let names = (root["subcommands"] as? [[String: Any]] ?? []).compactMap { $0["commandName"] as? String }
+        #expect(names.count > 30)
+        for name in names where name != "help" {
+            #expect(others.contains(name) || article.contains("\n### archiver \(name)"), "\(name)")
+        }
+        for name in others.prefix(2) { #expect(article.contains("\n## \(name)\n")) }
     }
 
     @Test("every event of watch has the fields that the article lists")
@@ -94,6 +151,9 @@ struct JSONArticleTests {
             let example = try #require(documented.first { $0["event"] as? String == name }, "\(name)")
             let differences = Shape.differences(documented: example, written: written, ["remedy"], at: name)
             #expect(differences.isEmpty, "\(differences)")
+            let vocabulary = try JSONArticleTests.vocabulary()
+            let strange = Shape.fields(of: written, without: []).filter { !Shape.isWord($0, of: vocabulary) }
+            #expect(strange.isEmpty, "\(name): \(strange)")
         }
         let snapshot = try JSON.object(Array(JSONText.of(WatchEventJSON(.snapshot(.made(1, at: 0)))).utf8))
         let listed = try #require(article.range(of: "\n### archiver list --limit 1\n"))
@@ -114,6 +174,22 @@ struct JSONArticleTests {
 private enum Shape {
     static func json(_ bytes: [UInt8]) throws -> Any {
         try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
+    }
+
+    /// Whether a field is a word of the vocabulary, or its value in base64.
+    static func isWord(_ field: String, of vocabulary: [String: String]) -> Bool {
+        vocabulary[field] != nil || field.hasSuffix("Bytes") && vocabulary[String(field.dropLast(5))] != nil
+    }
+
+    /// The fields of a value and of everything in it.
+    static func fields(of value: Any, without skipped: Set<String>) -> Set<String> {
+        if let array = value as? [Any] {
+            return array.reduce(into: []) { $0.formUnion(fields(of: $1, without: skipped)) }
+        }
+        guard let object = value as? [String: Any] else { return [] }
+        return object.reduce(into: Set(object.keys)) { found, field in
+            if !skipped.contains(field.key) { found.formUnion(fields(of: field.value, without: skipped)) }
+        }
     }
 
     /// The places where the fields of two values differ; null matches any value, and an empty array any array.

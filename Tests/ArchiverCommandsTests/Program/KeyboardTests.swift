@@ -1,6 +1,7 @@
 // Windows, lists that say what happened, lines that were found, and small truths.
 
 import FileIO
+import Foundation
 import Glibc
 import SystemPackage
 import TestTraits
@@ -278,6 +279,61 @@ struct KeyboardTests {
         #expect(try Self.run(work, "roots", "set", ".", "--no-default-exclusions").status == 0)
         #expect(try Set(names()).isSuperset(of: helpers))
         #expect(try !Self.run(work, "roots").text.contains("helper files"))
+    }
+
+    @Test(
+        "the first capture by sync, run or mark leaves helper files out, too",
+        arguments: [["sync", "."], ["run", "--root", ".", "--", "true"], ["mark", "--wait", "--root", ".", "one"]])
+    func editorHelpersElsewhere(words: [String]) throws {
+        let work = try Workplace()
+        try work.write(".ch1.md.swp", "x")
+        #expect(try work.run(words.map { Array($0.utf8) }, in: work.root).status == 0)
+        #expect(try Self.run(work, "find", ".ch1.md.swp").lines.isEmpty)
+        #expect(try Self.run(work, "roots").text.contains("helper files of editors"))
+    }
+
+    @Test("log, sessions and turns list all roots together, the newest first")
+    func allRoots() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        try work.copyTree(to: "other")
+        let other = work.path("other").string
+        #expect(try work.run("capture", other).status == 0)
+        try work.write("new", "x")
+        _ = try work.capture()
+        for root in [other, work.root.string] {
+            #expect(try work.run("mark", "--wait", "--root", root, "one").status == 0)
+        }
+        let log = try work.run("log", "--all").lines.map { $0.split(separator: "\t").map(String.init) }
+        #expect(log.map { $0[5] } == [work.root.string, other, work.root.string], "\(log)")
+        #expect(try JSON.array(work.run("log", "--all", "--json").output).compactMap { $0["root"] as? String }.count == 3)
+        #expect(try work.run("log", "--all", "-n", "1").lines.count == 1)
+        #expect(try work.run("log", "--all", "-p").text.contains("+x"))
+        for list in ["sessions", "turns"] {
+            let lines = try work.run(list, "--all").lines
+            #expect(lines.map { $0.split(separator: "\t").last.map(String.init) } == [work.root.string, other], "\(lines)")
+            let roots = try JSON.array(work.run(list, "--all", "--json").output).compactMap { $0["root"] as? String }
+            #expect(roots == [work.root.string, other])
+            #expect(try work.run(list, "--all", "--format", "table").text.contains("  " + other))
+            expectRefusal(try work.run(list, "--all", "--root", other), 64, naming: "--all")
+        }
+        expectRefusal(try Self.run(work, "log", "--all", "new"), 64, naming: "path in one root")
+    }
+
+    @Test("names in printed commands can be pasted, whatever they contain")
+    func printedCommands() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        let name = "my $x\n!dir"
+        mkdir(work.path(name).string, 0o755)
+        for command in ["audit", "status"] {
+            let error = try work.run(command, work.path(name).string).errorText
+            let start = try #require(error.range(of: "archiver watch "), "\(error)")
+            let end = try #require(error.range(of: "dir'", range: start.upperBound..<error.endIndex), "\(error)")
+            let script = "echo " + error[start.upperBound..<end.upperBound]
+            let echo = try ChildProcess.run("bash", ["-c", script].map { Array($0.utf8) })
+            #expect(echo.text == work.path(name).string + "\n", "\(error)")
+        }
     }
 
     @Test("watch leaves helper files out of a new root, and keeps the rules of an old one")

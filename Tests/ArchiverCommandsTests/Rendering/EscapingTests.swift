@@ -1,5 +1,6 @@
 // The escaping of names for output.
 
+import ArchiverKit
 import Glibc
 import TestSupport
 import TestTraits

@@ -1,5 +1,6 @@
 // Numbers, tables and other small texts.
 
+import ArchiverKit
 import FileIO
 import TestTraits
 import Testing
@@ -59,10 +60,10 @@ struct RenderingTests {
                 "checking /a", entries: 10, of: expected.map { _ in 20 }, bytes: 1 << 20, of: expected,
                 after: .seconds(seconds))
         }
-        #expect(line(0.5, of: 4 << 20) == "checking /a: 10 of 20 files, 1.0 MiB of 4.0 MiB")
-        #expect(line(2, of: 4 << 20) == "checking /a: 10 of 20 files, 1.0 MiB of 4.0 MiB, 512.0 KiB/s, 0:06 left")
-        #expect(line(2, of: nil) == "checking /a: 10 files, 1.0 MiB, 512.0 KiB/s")
-        #expect(line(2000, of: 4 << 20) == "checking /a: 10 of 20 files, 1.0 MiB of 4.0 MiB, 524 B/s, 1:40:00 left")
+        #expect(line(0.5, of: 4 << 20) == "checking /a: 10 of 20 entries, 1.0 MiB of 4.0 MiB")
+        #expect(line(2, of: 4 << 20) == "checking /a: 10 of 20 entries, 1.0 MiB of 4.0 MiB, 512.0 KiB/s, 0:06 left")
+        #expect(line(2, of: nil) == "checking /a: 10 entries, 1.0 MiB, 512.0 KiB/s")
+        #expect(line(2000, of: 4 << 20) == "checking /a: 10 of 20 entries, 1.0 MiB of 4.0 MiB, 524 B/s, 1:40:00 left")
     }
 
     @Test(

@@ -9,6 +9,7 @@ import TestTraits
 import Testing
 
 @testable import ArchiverCommands
+@testable import ArchiverKit
 
 @Suite(.blocking)
 struct SnapshotListTests {
@@ -24,15 +25,23 @@ struct SnapshotListTests {
         "changes from \(time(start)) to \(time(end)) may have been seen late (\(words))"
     }
 
+    private static func table(
+        _ records: [ListedSnapshot], _ gaps: [SnapshotID: [GapRecord]], showsRoot: Bool = false,
+        isNewestFirst: Bool = false
+    ) throws -> [String] {
+        try SnapshotList.listing(showsRoot: showsRoot, isNewestFirst: isNewestFirst)
+            .table(records.map { SnapshotRow(snapshot: $0, gaps: gaps[$0.id] ?? []) }, .plain)
+    }
+
     // MARK: Tables
 
     @Test("a gap is a line across the columns, between its snapshots")
-    func gapLine() {
+    func gapLine() throws {
         let records: [ListedSnapshot] = [.made(1, at: 0), .made(2, at: 10, label: "milestone")]
-        let gaps = ListedGaps([records[1].id: [.lasting(1, to: 2)]])
+        let gaps = [records[1].id: [GapRecord.lasting(1, to: 2)]]
         let ids = records.map(\.id.short)
         #expect(
-            SnapshotList.table(records, gaps, .plain) == [
+            try Self.table(records, gaps) == [
                 "id        time                 changes      size  stored  cause  label",
                 "\(ids[0])  \(Self.time(0))  +1 ~2 -1  2.0 KiB   100 B  watch",
                 "          \(Self.gapText(1, 2))",
@@ -41,22 +50,24 @@ struct SnapshotListTests {
     }
 
     @Test("with the newest first, the gap is still between its snapshots")
-    func newestFirst() {
+    func newestFirst() throws {
         let records: [ListedSnapshot] = [.made(1, at: 0), .made(2, at: 10), .made(3, at: 20)]
-        let gaps = ListedGaps([records[1].id: [.lasting(1, to: 2)], records[2].id: [.lasting(12, to: 13)]])
-        let forward = SnapshotList.table(records, gaps, .plain)
-        let backward = SnapshotList.table(records.reversed(), gaps, .plain, isNewestFirst: true)
+        let gaps: [SnapshotID: [GapRecord]] = [
+            records[1].id: [.lasting(1, to: 2)], records[2].id: [.lasting(12, to: 13)],
+        ]
+        let forward = try Self.table(records, gaps)
+        let backward = try Self.table(records.reversed(), gaps, isNewestFirst: true)
         #expect(backward.first == forward.first)
         #expect(Array(backward.dropFirst()) == forward.dropFirst().reversed())
     }
 
     @Test("several roots are distinguished by a column and in the line of a gap")
-    func severalRoots() {
+    func severalRoots() throws {
         let records: [ListedSnapshot] = [
             .made(1, at: 0, of: Self.ann), .made(2, at: 10, of: Self.bob), .made(3, at: 20, of: Self.ann),
         ]
-        let table = SnapshotList.table(
-            records, ListedGaps([records[2].id: [.lasting(1, to: 2, of: Self.ann, .overflow)]]), .plain)
+        let table = try Self.table(
+            records, [records[2].id: [.lasting(1, to: 2, of: Self.ann, .overflow)]], showsRoot: true)
         #expect(table[0].hasSuffix("cause  root       label"))
         #expect(table[1].hasSuffix("watch  /home/ann") && table[2].hasSuffix("watch  /home/bob"))
         #expect(table[3] == "          \(Self.gapText(1, 2, "too many events at once")): /home/ann")
@@ -64,14 +75,14 @@ struct SnapshotListTests {
     }
 
     @Test("names and labels cannot break a line or control the terminal")
-    func escapes() {
+    func escapes() throws {
         let root = Array("/home/\u{1B}[2J\n\u{202E}x".utf8) + [0xFF]
         let records: [ListedSnapshot] = [
             .made(1, at: 0, of: root, label: "a\tb\n"), .made(2, at: 10, of: Self.ann), .made(3, at: 20, of: root),
         ]
-        let gaps = ListedGaps([records[2].id: [.lasting(1, to: 2, of: root)]])
+        let gaps = [records[2].id: [GapRecord.lasting(1, to: 2, of: root)]]
         let shown = "/home/\\x1b[2J\\x0a\\xe2\\x80\\xaex\\xff"
-        let table = SnapshotList.table(records, gaps, .plain)
+        let table = try Self.table(records, gaps, showsRoot: true)
         #expect(table[1].hasSuffix("\(shown)  a\\x09b\\x0a"))
         #expect(table[3].hasSuffix(": \(shown)"))
         #expect(SnapshotList.plain(records[0]).split(separator: "\t", omittingEmptySubsequences: false).count == 10)
@@ -132,22 +143,20 @@ struct SnapshotListTests {
 
     @Test("fast row output equals the output of the encoders")
     func fastRows() throws {
-        var lines = SnapshotLines()
-        var objects = SnapshotJSONRows()
+        let listing = SnapshotList.listing()
+        let write = try #require(listing.fastJSON)
         for (index, record) in Self.records.enumerated() {
-            var line = LineBuffer()
-            lines.append(record, to: &line)
             let cells = [
                 record.id.short, LocalTime.plain(record.time), Escaping.text(record.rootPath),
                 "\(record.changes.added)",
                 "\(record.changes.modified)", "\(record.changes.removed)", "\(record.totals.bytes)",
                 "\(record.storedBytes)", record.cause.rawValue, Escaping.text(record.label ?? ""),
             ]
-            #expect(line.text == cells.joined(separator: "\t"))
+            let row = SnapshotRow(snapshot: record, gaps: index % 5 == 0 ? [.lasting(1, to: 2)] : [])
+            #expect(listing.plain(row) == cells.joined(separator: "\t"))
             var object = LineBuffer()
-            let gaps: [GapRecord] = index % 5 == 0 ? [.lasting(1, to: 2)] : []
-            try objects.append(record, gaps, isPinned: false, to: &object)
-            #expect(try object.text == JSONText.of(ListedSnapshotJSON(record, gaps, isPinned: false)))
+            try write(row, &object)
+            #expect(try object.text == JSONText.of(ListedSnapshotJSON(row)))
         }
     }
 }

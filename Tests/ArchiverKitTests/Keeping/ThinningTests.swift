@@ -82,18 +82,39 @@ struct ThinningTests {
         #expect(found == [0, 2, 4, 5, 7, 8])
     }
 
-    @Test("the end of a burst of work and the start of the next stay for 90 days, also when thinned in steps")
+    @Test("the end of a burst of work and the start of the next stay while a pause is long beside the tier's span")
     func bursts() {
-        // Ten minutes of work, 40 minutes of rest, ten minutes of work: within one hour of the clock.
-        let all = rows((0..<60).map { $0 * 10 } + (0..<30).map { 3000 + $0 * 10 })
-        let expected = [0, 59, 60, 89]
-        #expect(kept(all, at: 20 * Self.day) == expected)
-        var left = all
-        for age in [2 * Self.hour, 2 * Self.day, 15 * Self.day, 20 * Self.day, 89 * Self.day] {
-            left = kept(left, at: age).map { left[$0] }
+        // Ten minutes of work, a pause, ten minutes of work.
+        for (pause, last) in [(40 * Self.minute, 14 * Self.day), (7 * Self.hour, 90 * Self.day)] {
+            let all = rows((0..<60).map { $0 * 10 } + (0..<30).map { 600 + pause + $0 * 10 })
+            let expected = [0, 59, 60, 89]
+            #expect(kept(all, at: last - Self.day) == expected)
+            var left = all
+            for age in [2 * Self.hour, 2 * Self.day, 13 * Self.day, last - Self.day] {
+                left = kept(left, at: age).map { left[$0] }
+            }
+            #expect(left.map(\.id) == expected.map { all[$0].id })
+            #expect(kept(left, at: last + Self.day) == [0, 3])
         }
-        #expect(left.map(\.id) == expected.map { all[$0].id })
-        #expect(kept(left, at: 91 * Self.day) == [0, 3])
+    }
+
+    @Test("with the usual policy, a capture every two hours becomes one a day after 14 days, and one a week after 90")
+    func everyTwoHours() {
+        let days: Int64 = 200
+        var left: [ThinningRow] = []
+        let all = rows((0..<(days * 12)).map { $0 * 2 * Self.hour })
+        // Thinned every day, as a watcher does.
+        for today in 1...days {
+            let new = all[left.isEmpty ? 0..<Int(today * 12) : Int((today - 1) * 12)..<Int(today * 12)]
+            left += new
+            left = kept(left, at: today * Self.day).map { left[$0] }
+        }
+        func count(_ ages: Range<Int64>) -> Int {
+            left.count { ages.contains((Self.start + days * Self.day - $0.time.seconds) / Self.day) }
+        }
+        #expect(count(0..<14) == 14 * 12)
+        #expect((75...77).contains(count(14..<90)), "\(count(14..<90))")
+        #expect((14...17).contains(count(90..<200)), "\(count(90..<200))")
     }
 
     @Test("the states around a mass change stay for ever")

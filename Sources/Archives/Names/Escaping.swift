@@ -1,14 +1,14 @@
 // Escapes names and foreign text for output, so that each stays on one line and cannot control the terminal.
 
 internal import ArchiveFormat
-internal import FileIO
+package import FileIO
 
 /// Replaces bytes that must not reach a terminal or break a line with `\x…` and their hex digits.
 ///
 /// These are control characters, bytes that are not UTF-8, and characters that reorder or break lines.
-enum Escaping {
+package enum Escaping {
     /// Escapes a name so that `bytes(ofName:)` returns its bytes; a backslash that could begin an escape is doubled.
-    static func text(_ name: some Collection<UInt8>) -> String {
+    package static func text(_ name: some Collection<UInt8>) -> String {
         var text = ""
         var names = UTF8Runs(name)
         var endsInBackslash = false
@@ -22,13 +22,13 @@ enum Escaping {
     }
 
     /// Escapes a sentence; a backslash stays as it is.
-    static func text(_ string: String) -> String {
+    package static func text(_ string: String) -> String {
         // A fast path: most texts are plain ASCII, and some are long.
         string.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? string : prose(Array(string.utf8))
     }
 
     /// Escapes a sentence or a line of a file; a backslash stays as it is.
-    static func prose(_ bytes: [UInt8], keepingTabs: Bool = false) -> String {
+    package static func prose(_ bytes: [UInt8], keepingTabs: Bool = false) -> String {
         var text = ""
         var runs = UTF8Runs(bytes)
         while let run = runs.next() { text += keepingTabs && run == .scalar("\t") ? "\t" : shown(run) }
@@ -44,7 +44,7 @@ enum Escaping {
     }
 
     /// The bytes of a name that `text` escaped: `\xff` is a byte, `\\` a backslash.
-    static func bytes(ofName text: [UInt8]) -> [UInt8] {
+    package static func bytes(ofName text: [UInt8]) -> [UInt8] {
         let backslash = UInt8(ascii: "\\")
         var bytes: [UInt8] = []
         var rest = text[...]
@@ -67,10 +67,10 @@ enum Escaping {
         return bytes
     }
 
-    static func text(_ path: RelativePath) -> String { path.isRoot ? "." : text(path.bytes) }
+    package static func text(_ path: RelativePath) -> String { path.isRoot ? "." : text(path.bytes) }
 
     /// Escapes JSON text of several lines, with `\u…` for characters that must not reach a terminal.
-    static func json(_ text: String) -> String {
+    package static func json(_ text: String) -> String {
         var safe = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             if scalar != "\n", isHarmful(scalar) {
@@ -99,17 +99,17 @@ enum Escaping {
 }
 
 /// Splits bytes into Unicode scalars, and single bytes if they are not UTF-8.
-struct UTF8Runs {
-    enum Run: Equatable {
+package struct UTF8Runs {
+    package enum Run: Equatable {
         case scalar(Unicode.Scalar)
         case invalid(UInt8)
     }
 
     private var rest: ArraySlice<UInt8>
 
-    init(_ bytes: some Collection<UInt8>) { rest = Array(bytes)[...] }
+    package init(_ bytes: some Collection<UInt8>) { rest = Array(bytes)[...] }
 
-    mutating func next() -> Run? {
+    package mutating func next() -> Run? {
         guard let first = rest.first else { return nil }
         let length =
             switch first {

@@ -1,11 +1,11 @@
 // Sizes for people, in binary units with one decimal.
 
 /// Numbers of bytes as people read them.
-enum ByteCount {
+package enum ByteCount {
     private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
     /// "0 B", "1023 B", "1.0 KiB", "85.3 MiB".
-    static func text(_ bytes: UInt64) -> String {
+    package static func text(_ bytes: UInt64) -> String {
         if bytes < 1024 { return "\(bytes) B" }
         var tenths = rounded(bytes, toTenthsOf: 1024)
         var unit = 0
@@ -21,13 +21,5 @@ enum ByteCount {
     private static func rounded(_ bytes: UInt64, toTenthsOf unit: UInt64) -> UInt64 {
         let (whole, rest) = bytes.quotientAndRemainder(dividingBy: unit)
         return whole * 10 + (rest * 10 + unit / 2) / unit
-    }
-}
-
-/// Decimal numbers with a minimum width.
-enum Digits {
-    static func padded(_ number: some BinaryInteger, to width: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, width - text.count)) + text
     }
 }
