@@ -75,11 +75,12 @@ extension RootContext {
             let words = ShellWord.text(String(ends.1)) + " " + ShellWord.text(later)
             return .usage("'\(Escaping.text(text))' is not one snapshot", remedy: "name two: \(words)")
         }
-        guard let head = text.firstMatch(of: /^(HEAD|@)([~^][0-9]*|\^)?(:.*)?$/) else { return nil }
-        let back = (head.2 ?? "").replacing("^", with: "~")
-        let word = "latest" + (back == "~" ? "~1" : back) + (head.3 ?? "")
+        guard let head = text.firstMatch(of: /^(HEAD|@)([~^][0-9]*)?(:.*)?$/) else { return nil }
+        let back = String(head.2 ?? "").replacing("^", with: "~")
+        let path = head.3.map { ":" + ShellWord.text(String($0.dropFirst())) } ?? ""
+        let word = "latest" + (back == "~" ? "~1" : back) + path
         return .usage(
-            "'\(Escaping.text(text))' is no snapshot", remedy: "the newest is 'latest': write '\(ShellWord.text(word))'")
+            "'\(Escaping.text(text))' is no snapshot", remedy: "the newest is 'latest': write '\(word)'")
     }
 
     /// The failure that shows how to write `argument` if it is a path instead of a snapshot; nil otherwise.

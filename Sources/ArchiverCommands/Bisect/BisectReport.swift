@@ -17,7 +17,8 @@ struct BisectReport {
         if console.isJSON { return try console.output.line(JSONText.of(BisectJSON(result: result))) }
         guard console.isForPerson else {
             return try Listing<ListedSnapshot>(
-                [.pipe { $0.id.short }, .time("time") { $0.time }, .pipe { _ in result.lastGood.id.short }], emptiness: ""
+                [.pipe { $0.id.short }, .time("time") { $0.time }, .pipe { _ in result.lastGood.id.short }],
+                emptiness: ""
             ) { SnapshotJSON($0) }
             .write(result.suspects, console)
         }

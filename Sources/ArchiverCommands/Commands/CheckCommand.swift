@@ -27,7 +27,8 @@ struct CheckCommand: ParsableCommand {
         let console = Console(global)
         let archive = try global.openArchive(reportsFindings: false)
         let progress = OperationProgress()
-        let line = ProgressLine("checking \(Escaping.text(archive.directory.bytes))", progress, console, counting: "chunks")
+        let line = ProgressLine(
+            "checking \(Escaping.text(archive.directory.bytes))", progress, console, counting: "chunks")
         let result: CheckResult
         do {
             defer { line.end() }

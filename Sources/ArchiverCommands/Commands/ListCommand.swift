@@ -134,7 +134,8 @@ struct ListCommand: ParsableCommand {
         if console.isForPerson {
             // Each reads the snapshot's record, so a longer list says it of the newest only.
             let words = try SnapshotWords(archive, of: context.root)
-            let newest = reverse ? rows.indices.prefix(ListCommand.tableLimit) : rows.indices.suffix(ListCommand.tableLimit)
+            let limit = ListCommand.tableLimit
+            let newest = reverse ? rows.indices.prefix(limit) : rows.indices.suffix(limit)
             for index in newest { rows[index].what = words.text(rows[index].snapshot) }
         }
         try SnapshotList.listing(

@@ -72,7 +72,8 @@ struct RunCommand: ParsableCommand {
         let run: CommandRun
         do {
             defer { line.end() }
-            run = try archive.beginRun(on: directory, name: name, newRootExclusions: ExclusionOptions.ofNewRoots, progress: progress)
+            run = try archive.beginRun(
+                on: directory, name: name, newRootExclusions: ExclusionOptions.ofNewRoots, progress: progress)
         }
         let status = try runCommand(phase, console)
         let result = try run.end()

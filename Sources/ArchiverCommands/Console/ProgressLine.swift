@@ -23,7 +23,10 @@ final class ProgressLine: Sendable {
     /// Starts to show `progress` if stderr is a terminal and neither `--quiet` nor `--json` is given.
     ///
     /// - Parameter noun: the plural of the counted things.
-    init(_ title: String, _ progress: OperationProgress, _ console: Console, counting noun: String = ProgressText.entries) {
+    init(
+        _ title: String, _ progress: OperationProgress, _ console: Console,
+        counting noun: String = ProgressText.entries
+    ) {
         self.progress = progress
         self.title = title
         self.noun = noun

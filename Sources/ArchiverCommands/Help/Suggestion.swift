@@ -32,7 +32,8 @@ enum Suggestion {
 
     /// What is true already, or how else it is said, for options of other programs; by command and option.
     private static let optionHabits = [
-        "log --oneline": "each version is one line", "log --follow": "renames are followed, unless --no-follow is given",
+        "log --oneline": "each version is one line",
+        "log --follow": "renames are followed, unless --no-follow is given",
         "log -S": "'archiver grep' searches all versions", "log -G": "'archiver grep' searches all versions",
         "diff --cached": "without arguments, diff compares with the latest snapshot",
         "diff --staged": "without arguments, diff compares with the latest snapshot",
@@ -42,7 +43,8 @@ enum Suggestion {
         "restore --source": "name the snapshot before the paths: archiver restore SNAPSHOT PATH",
         "restore --include": "name the paths after the snapshot: archiver restore SNAPSHOT PATH",
         "grep -r": "directories are searched with all that is in them",
-        "grep -R": "directories are searched with all that is in them", "grep -e": "write the pattern without an option",
+        "grep -R": "directories are searched with all that is in them",
+        "grep -e": "write the pattern without an option",
         "find --snapshot": "did you mean '--at'?",
     ]
 

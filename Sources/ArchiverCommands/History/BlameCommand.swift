@@ -22,7 +22,9 @@ struct BlameCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("A file, or SNAPSHOT:FILE.", valueName: "[selector:]path"))
     var file: ByteArgument
 
-    @Option(name: .customShort("L", allowingJoined: true), help: ArgumentHelp("Show only these lines.", valueName: "first,last"))
+    @Option(
+        name: .customShort("L", allowingJoined: true),
+        help: ArgumentHelp("Show only these lines.", valueName: "first,last"))
     var range: String?
 
     @OptionGroup var place: RootOptions

@@ -146,7 +146,8 @@ struct GrepCommand: ParsableCommand {
             [
                 .pipe { $0.history.shown($0.line.path) }, .pipe { "\($0.line.number)" },
                 .time("appeared") { $0.line.first.time }, .time("disappeared") { $0.line.gone?.time },
-                .pipe { $0.line.first.id.short }, .pipe { $0.line.gone?.id.short ?? "" }, .pipe(bytes: { $0.line.bytes }),
+                .pipe { $0.line.first.id.short }, .pipe { $0.line.gone?.id.short ?? "" },
+                .pipe(bytes: { $0.line.bytes }),
             ], emptiness: GrepCommand.emptiness
         ) { FoundLineJSON(root: $0.history.root, line: $0.line) }
         func around(_ lines: NumberedLines) -> [Listing<LineRow>.Line] {

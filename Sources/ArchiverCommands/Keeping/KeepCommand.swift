@@ -8,11 +8,12 @@ struct KeepCommand: ParsableCommand {
         commandName: "keep",
         abstract: "Show or set which snapshots are kept.",
         discussion: """
-            By default everything is kept. With tiers, the first snapshot of each minute, hour, day or week is kept \
-            up to an age; watchers, or --now, forget the others. Always kept are the newest snapshot of a root, pinned \
-            and labelled ones, those before and after operations of the last 30 days, pauses and mass changes, and the last one with a file that was deleted later. Until forgotten \
-            snapshots are reclaimed, 'archiver unforget' brings them back. With --reset, a root follows the policy for all \
-            roots again; the default of all roots is to keep everything.
+            By default everything is kept. With tiers, the first snapshot of each minute, hour, day or week is kept up \
+            to an age; watchers, or --now, forget the others. Always kept are the newest snapshot of a root, pinned \
+            and labelled ones, those before and after operations of the last 30 days, pauses and mass changes, and the \
+            last one with a file that was deleted later. Until forgotten snapshots are reclaimed, 'archiver unforget' \
+            brings them back. With --reset, a root follows the policy for all roots again; the default of all roots is \
+            to keep everything.
 
             Examples:
               archiver keep                     # show the policies

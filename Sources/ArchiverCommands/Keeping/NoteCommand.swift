@@ -42,7 +42,9 @@ struct NoteCommand: ParsableCommand {
                 "-n, --since and --until are for listing notes: leave out the text, or these options")
         }
         if text == nil, remove { throw ValidationError("a text is missing: archiver note TEXT --remove") }
-        if text == nil, moment.at != nil { throw ValidationError("a text is missing: archiver note --at SNAPSHOT TEXT") }
+        if text == nil, moment.at != nil {
+            throw ValidationError("a text is missing: archiver note --at SNAPSHOT TEXT")
+        }
     }
 
     func run() throws {

@@ -17,7 +17,8 @@ struct HabitTests {
             ["operations", "-n", "3"], ["sessions", "--since", "1d"], ["usage", "-n1"], ["list", "--since", "@1d"],
             ["deleted", "*.txt"], ["show"], ["blame", "-L1,2", "notes/todo.txt"], ["log", "-L1,2", "notes/todo.txt"],
             ["log", "--", "notes/todo.txt"], ["log", "--since=2 days ago"], ["diff", "latest~1", "latest"],
-            ["restore", "oldest", "--", "old.txt"], ["log", "-p", "-n1"], ["status", "-q", "--json"], ["list", "--json", "-q"],
+            ["restore", "oldest", "--", "old.txt"], ["log", "-p", "-n1"], ["status", "-q", "--json"],
+            ["list", "--json", "-q"],
         ])
     func works(words: [String]) throws {
         let outcome = try HabitTests.run(words)
@@ -44,14 +45,16 @@ struct HabitTests {
             (["diff", "HEAD~1"], "write 'latest~1'"), (["show", "HEAD^:notes/todo.txt"], "'latest~1:notes/todo.txt'"),
             (["diff", "oldest..latest"], "oldest latest"), (["diff", "--cached"], "latest snapshot"),
             (["diff", "--name-only"], "only names"), (["diff", "notes/todo.txt"], "'latest:notes/todo.txt'"),
-            (["restore", "--source", "oldest", "x"], "archiver restore SNAPSHOT PATH"), (["checkout", "x"], "'restore'"),
+            (["restore", "--source", "oldest", "x"], "archiver restore SNAPSHOT PATH"),
+            (["checkout", "x"], "'restore'"),
             (["grep", "-r", "x"], "directories are searched"), (["grep", "-n", "x"], "line numbers are always shown"),
             (["-C", "/tmp", "list"], "--root"), (["reflog"], "'operations'"), (["commit", "-m", "x"], "'capture'"),
             // restic and borg
             (["snapshots"], "'list'"), (["backup", "."], "'capture'"), (["ls", "latest"], "'show' or 'list'"),
             (["check", "--read-data"], "'--data'"), (["forget", "--keep-last", "5"], "'archiver keep'"),
             (["prune", "--keep-daily", "7"], "'archiver keep'"), (["dump", "latest", "x"], "'cat'"),
-            (["mount", "/mnt"], "'browse'"), (["-r", "/x", "list"], "'--archive'"), (["create", "x", "."], "'capture'"),
+            (["mount", "/mnt"], "'browse'"), (["-r", "/x", "list"], "'--archive'"),
+            (["create", "x", "."], "'capture'"),
             (["extract", "x"], "'restore'"), (["delete", "x"], "'forget' or 'purge'"), (["version"], "'--version'"),
             (["restore", "latest", "--include", "x"], "archiver restore SNAPSHOT PATH"),
         ])

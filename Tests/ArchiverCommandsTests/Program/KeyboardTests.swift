@@ -306,12 +306,14 @@ struct KeyboardTests {
         }
         let log = try work.run("log", "--all").lines.map { $0.split(separator: "\t").map(String.init) }
         #expect(log.map { $0[5] } == [work.root.string, other, work.root.string], "\(log)")
-        #expect(try JSON.array(work.run("log", "--all", "--json").output).compactMap { $0["root"] as? String }.count == 3)
+        let objects = try JSON.array(work.run("log", "--all", "--json").output)
+        #expect(objects.compactMap { $0["root"] as? String }.count == 3)
         #expect(try work.run("log", "--all", "-n", "1").lines.count == 1)
         #expect(try work.run("log", "--all", "-p").text.contains("+x"))
         for list in ["sessions", "turns"] {
             let lines = try work.run(list, "--all").lines
-            #expect(lines.map { $0.split(separator: "\t").last.map(String.init) } == [work.root.string, other], "\(lines)")
+            let shown = lines.map { $0.split(separator: "\t").last.map(String.init) }
+            #expect(shown == [work.root.string, other], "\(lines)")
             let roots = try JSON.array(work.run(list, "--all", "--json").output).compactMap { $0["root"] as? String }
             #expect(roots == [work.root.string, other])
             #expect(try work.run(list, "--all", "--format", "table").text.contains("  " + other))

@@ -19,7 +19,8 @@ struct NarrowTerminalTests {
         for arguments in [
             ["operations"], ["log", "notes/todo.txt"], ["log"], ["find", "todo"], ["sessions"], ["deleted"],
             ["list"], ["list", "--all"], ["roots"], ["log", "--all"], ["sessions", "--all"], ["turns", "--all"],
-            ["grep", "three"], ["changes", "oldest"], ["blame", "notes/todo.txt"], ["--help"], ["help", "selectors"], ["restore", "--help"],
+            ["grep", "three"], ["changes", "oldest"], ["blame", "notes/todo.txt"], ["--help"], ["help", "selectors"],
+            ["restore", "--help"],
         ] {
             let outcome = try work.startOnTerminal(columns: 60, arguments).finish()
             #expect(outcome.status == 0, "\(outcome.text)")

@@ -148,8 +148,8 @@ struct SnapshotListTests {
         for (index, record) in Self.records.enumerated() {
             let cells = [
                 record.id.short, LocalTime.plain(record.time), Escaping.text(record.rootPath),
-                "\(record.changes.added)",
-                "\(record.changes.modified)", "\(record.changes.removed)", "\(record.totals.bytes)",
+                "\(record.changes.added)", "\(record.changes.modified)", "\(record.changes.removed)",
+                "\(record.totals.bytes)",
                 "\(record.storedBytes)", record.cause.rawValue, Escaping.text(record.label ?? ""),
             ]
             let row = SnapshotRow(snapshot: record, gaps: index % 5 == 0 ? [.lasting(1, to: 2)] : [])
