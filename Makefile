@@ -21,7 +21,7 @@ BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time chromium chromium-driver firefox-esr
 
-.PHONY: help setup setup-test build build-tests demo test test-all browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install bench bench-lines build-benchmarks year clean
+.PHONY: help setup setup-test build build-tests demo test test-all browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall bench bench-lines build-benchmarks year clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -128,8 +128,20 @@ sanitizers: setup ## Run the programs of the outside package with ThreadSanitize
 format: ## Format the sources.
 	@$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
 
-install: build ## Install the binary below PREFIX (default /usr/local).
+# The completions of each shell, where it looks for them. The service's unit is written by `archiver enable`.
+COMPLETIONS = bash:bash-completion/completions/archiver zsh:zsh/site-functions/_archiver \
+	fish:fish/vendor_completions.d/archiver.fish
+
+install: build ## Install the program and the completions of bash, zsh and fish below PREFIX (default /usr/local).
 	@install -D -m 0755 $(PROGRAM) "$(DESTDIR)$(PREFIX)/bin/archiver"
+	@for each in $(COMPLETIONS); do \
+		target="$(DESTDIR)$(PREFIX)/share/$${each#*:}"; install -d "$${target%/*}"; \
+		$(PROGRAM) --generate-completion-script "$${each%%:*}" > "$$target"; chmod 0644 "$$target"; \
+	done
+
+uninstall: ## Remove what `make install` has installed; archives and configurations stay.
+	@rm -f "$(DESTDIR)$(PREFIX)/bin/archiver"
+	@for each in $(COMPLETIONS); do rm -f "$(DESTDIR)$(PREFIX)/share/$${each#*:}"; done
 
 # ROUNDS=3 ONLY=first-usr-share,list SCALE=small REPOSITORY=path/of/a/git/repository JSON=file; `make bench-lines` lists
 # the names for ONLY.

@@ -14,7 +14,7 @@ let package = Package(
     ],
     traits: [
         .default(enabledTraits: ["Page"]),
-        // Packages that depend on this one for its libraries turn it off, and SwiftPM then downloads 5 packages, not 26.
+        // Packages that depend on this one for its libraries turn it off, and SwiftPM then downloads 6 packages, not 27.
         .trait(name: "Page", description: "The page of `archiver browse`, which the program archiver needs."),
         .trait(
             name: "Libdeflate",
@@ -26,6 +26,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
     targets: [
         // MARK: ArchiveFormat - values to bytes and back: ids, entries, nodes, snapshots, blocks, segments
@@ -78,8 +79,9 @@ let package = Package(
         .target(
             name: "ArchiverCommands",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Exclusions", "FileIO", "Mementos",
-                "SavedStates", "TextDiff", "Threading", "Timeline", "TimelineServer",
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Configuring", "Exclusions", "FileIO",
+                "Mementos", "SavedStates", "TextDiff", "Threading", "Timeline", "TimelineServer", "WatchControl",
+                "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -178,6 +180,19 @@ let package = Package(
 
         // MARK: CZlib - zlib's headers
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        // MARK: Configuring - the configuration file: reading, checking, editing
+        .target(
+            name: "Configuring",
+            dependencies: [
+                "FileIO", .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "TOMLKit", package: "TOMLKit"),
+            ]),
+        .testTarget(
+            name: "ConfiguringTests",
+            dependencies: [
+                "Configuring", "FileIO", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ]),
 
         // MARK: Examples - small programs that keep their state in an archive
         .executableTarget(

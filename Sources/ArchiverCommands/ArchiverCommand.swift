@@ -11,6 +11,7 @@ struct ArchiverCommand: ParsableCommand {
         abstract: "Records every state of a directory, to list, compare and restore.",
         discussion: """
             archiver watch ~/project            # capture every change from now on
+            archiver enable ~/project           # … also after the next start of the machine
             archiver list                       # list the snapshots
             archiver restore @10m               # go back ten minutes
             archiver undo                       # undo that restore
@@ -24,7 +25,7 @@ struct ArchiverCommand: ParsableCommand {
             archiver help exclusions            # how to exclude files
             archiver help json                  # output for programs
 
-            The archive is $ARCHIVER_ARCHIVE, or ~/.local/share/archiver if that is not set. On SIGUSR1 a running \
+            The archive is $ARCHIVER_ARCHIVE, the one that the configuration names, or ~/.local/share/archiver. On SIGUSR1 a running \
             command prints its progress.
 
             Exit codes: 0 success; 1 failure; 2 archive damaged; 3 some files could not be read or restored; 10 no \
@@ -32,7 +33,8 @@ struct ArchiverCommand: ParsableCommand {
             """,
         version: "archiver \(version)",
         subcommands: [
-            WatchCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
+            WatchCommand.self, EnableCommand.self, DisableCommand.self, ServiceCommand.self, ReloadCommand.self,
+            ConfigCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
             ListCommand.self, RootsCommand.self, SyncCommand.self, RunCommand.self, MarkCommand.self, TurnsCommand.self,
             RewindCommand.self,
             KeepCommand.self, PinCommand.self, UnpinCommand.self, LabelCommand.self, NoteCommand.self,

@@ -31,7 +31,8 @@ package enum ArchiverProgram {
 
     /// Runs a lasting command, and exits when it ends.
     private static func run(_ command: any LastingCommand, _ arguments: [String]) -> Never {
-        Signals.block(Signals.termination)
+        // SIGHUP even if it was ignored at the start: the service reads its configuration again.
+        Signals.block(Signals.termination + [SIGHUP])
         Task.detached {
             let result: Result<Void, any Error>
             do {

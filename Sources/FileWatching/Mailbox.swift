@@ -25,6 +25,8 @@ enum Request: Sendable {
     /// Drop waits for a batch of the root that were cancelled.
     case look(RootID)
     case forget(RootID)
+    /// Answer that the thread works.
+    case pulse(CheckedContinuation<Bool, Never>)
     case stop(CheckedContinuation<Void, Never>?)
 
     /// Answers the request without executing it, because the thread or the root's watch has ended.
@@ -37,18 +39,19 @@ enum Request: Sendable {
         case .status(_, let continuation): continuation.resume(returning: nil)
         case .flush(_, let continuation): continuation.resume(returning: nil)
         case .stop(let continuation): continuation?.resume()
+        case .pulse(let continuation): continuation.resume(returning: false)
         case .retime, .markDirty, .polled, .look, .forget: break
         }
     }
 
-    /// The root that the request is about; nil for `stop`.
+    /// The root that the request is about; nil for `pulse` and `stop`.
     var root: RootID? {
         switch self {
         case .arm(let id, _, _, _), .retime(let id, _), .nextBatch(let id, _), .markDirty(let id, _),
             .polled(let id, _, _),
             .flush(let id, _), .audit(let id, _), .status(let id, _), .look(let id), .forget(let id):
             id
-        case .stop: nil
+        case .pulse, .stop: nil
         }
     }
 

@@ -43,6 +43,13 @@ package final class TreeWatcher: Sendable {
         return TreeWatch(id: id, settings: settings, watcher: self, mailbox: mailbox)
     }
 
+    /// Returns when the thread has come round to it, which proves that it is not stuck.
+    ///
+    /// - Returns: false if the thread has ended.
+    package func pulse() async -> Bool {
+        await withCheckedContinuation { mailbox.post(.pulse($0)) }
+    }
+
     /// Ends the thread; pending calls of `nextBatch` return nil for all roots.
     package func stop() async {
         await withCheckedContinuation { mailbox.post(.stop($0)) }

@@ -123,6 +123,8 @@ final class WatchLoop {
             roots.removeValue(forKey: id)?.stop()
             deadlines[id] = nil
             hasForgotten = true
+        case .pulse(let continuation):
+            continuation.resume(returning: true)
         case .look, .stop:
             break
         }

@@ -29,6 +29,8 @@ package struct ControlRequest: Codable, Sendable {
         case subscribe
         /// Apply the remembered settings, and `exclusions` if given.
         case configure
+        /// Read the configuration file again; only the service understands it.
+        case reload
     }
 
     package let action: Action
@@ -62,6 +64,8 @@ package struct ControlResponse: Codable, Sendable {
     package var note: String?
     /// Whether the settings are in force, and newly included files are captured.
     package var isConfigured: Bool?
+    /// What a reload has changed, in a sentence.
+    package var reloaded: String?
     package var failure: Finding?
 
     /// Another root and its status.
@@ -88,6 +92,11 @@ package struct ControlResponse: Codable, Sendable {
         self.note = note
         self.isConfigured = isConfigured
         self.failure = failure
+    }
+
+    package init(reloaded: String) {
+        self.init()
+        self.reloaded = reloaded
     }
 
     package init(failure: ArchiverError) { self.init(failure: Finding(failure)) }

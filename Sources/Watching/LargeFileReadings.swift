@@ -33,7 +33,7 @@ final class LargeFileReadings: Sendable {
         alarm.withLock { alarm in
             alarm?.cancel()
             // Read inside the lock: of two concurrent calls, the later one then sees all files.
-            let due = service.shouldStop ? nil : files.nextDue
+            let due = root.shouldStop ? nil : files.nextDue
             alarm = due.map { due in
                 Task { [weak root] in
                     guard (try? await Task.sleep(until: due, clock: .continuous)) != nil, let root else { return }
@@ -46,7 +46,7 @@ final class LargeFileReadings: Sendable {
     /// Captures every postponed large file, in its current state or a later one.
     func captureWaiting(of root: WatchedRoot) async {
         var retry = root.firstRetry
-        while !root.service.shouldStop, !files.waiting.isEmpty {
+        while !root.shouldStop, !files.waiting.isEmpty {
             if await read(all: true, of: root), !files.isAnyLeft { return }
             await root.pause(retry)
             retry = min(retry * 2, root.lastRetry)
@@ -85,7 +85,7 @@ final class LargeFileReadings: Sendable {
         let service = root.service
         var passed: Set<RelativePath> = []
         var isDone = true
-        while !service.shouldStop, let next = files.begin(all: all, passed: passed) {
+        while !root.shouldStop, let next = files.begin(all: all, passed: passed) {
             passed.insert(next)
             let start = ContinuousClock.now
             let outcome = await capture(next, of: root)
@@ -114,7 +114,7 @@ final class LargeFileReadings: Sendable {
             if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .superseded }
             // At the end, the last capture includes the file, and reports errors itself. Repeated errors are not
             // reported.
-            if !service.shouldStop, journal.captureFailed(error) { service.report(.error(root: path, error)) }
+            if !root.shouldStop, journal.captureFailed(error) { service.report(.error(root: path, error)) }
             _ = await root.makesRoom(after: error)
             return .failed
         }

@@ -75,7 +75,7 @@ final class RootAudits: Sendable {
             service.report(.audited(root: path, result))
             return .success(result)
         } catch {
-            if !service.shouldStop { service.report(.error(root: path, error)) }
+            if !root.shouldStop { service.report(.error(root: path, error)) }
             return .failure(error)
         }
     }

@@ -126,10 +126,14 @@ public final class WatchService: Sendable {
     let archive: WatchedArchive
     let options: Options
     private let paths: [FilePath]
-    private let roots = Locked<[WatchedRoot]>([])
+    /// The roots of a service whose roots may change; nil if they stay as they are.
+    let assignments: RootAssignments?
+    let roots = Locked<[WatchedRoot]>([])
+    /// The watcher of all roots, once the service runs.
+    let watcher = Locked<TreeWatcher?>(nil)
     private let hasBegun = Locked(false)
     /// Reaches 1 when all roots are open; ends with the service.
-    private let opened = Milestones()
+    let opened = Milestones()
     private let stopTime = Locked<ContinuousClock.Instant?>(nil)
     /// The maintenance of the archive; nil unless the service runs with maintenance.
     let upkeep = Locked<Upkeep?>(nil)
@@ -144,8 +148,23 @@ public final class WatchService: Sendable {
         self.archive = WatchedArchive(archive)
         // The process may change its current directory before `run`.
         paths = roots.map(\.absolute)
+        assignments = nil
         self.options = options
         // Every root sends several events at its start, and all roots start at the same time.
+        outbox = EventOutbox(events, limit: max(options.eventLimit, 4 * roots.count))
+    }
+
+    /// Creates a service whose roots may change while it runs; it does nothing before `run`.
+    ///
+    /// It runs until `stop`, also without any root. A root that cannot be watched is reported and tried again; the others
+    /// are watched meanwhile. A missing root is waited for.
+    package init(_ archive: Archive, changing roots: [Root], _ options: Options = Options()) {
+        self.archive = WatchedArchive(archive)
+        paths = []
+        assignments = RootAssignments(roots)
+        var options = options
+        options.waitsForRoots = true
+        self.options = options
         outbox = EventOutbox(events, limit: max(options.eventLimit, 4 * roots.count))
     }
 
@@ -181,6 +200,7 @@ public final class WatchService: Sendable {
     }
 
     private func watchRoots() async throws(ArchiverError) {
+        if let assignments { return try await watch(assignments) }
         let opened = try await Blocking.run { () throws(ArchiverError) in
             try facing { try self.open() }
         }
@@ -189,7 +209,7 @@ public final class WatchService: Sendable {
                 defer { roots = [] }
                 return roots
             }
-            for root in last { root.releaseLock() }
+            for root in last { root.finish() }
         }
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -218,6 +238,7 @@ public final class WatchService: Sendable {
     public func stop() {
         stopTime.withLock { $0 = $0 ?? .now }
         for root in roots.withLock({ $0 }) { root.hasten() }
+        assignments?.finish()
     }
 
     /// Returns when everything that changed in the watched roots before the call is captured and durable.
@@ -273,6 +294,11 @@ public final class WatchService: Sendable {
         for root in roots where !root.hasLock && !shouldStop { root.takeLock(in: opened.archive) }
     }
 
+    /// Returns when the thread that reads the kernel's events has come round to it.
+    ///
+    /// - Returns: false if no thread runs.
+    package func pulse() async -> Bool { await watcher.withLock { $0 }?.pulse() ?? false }
+
     /// Returns the status of all roots except one; asks all at the same time.
     func statuses(except asked: WatchedRoot) async -> [ControlResponse.Other] {
         await withTaskGroup { group in
@@ -299,7 +325,9 @@ public final class WatchService: Sendable {
     }
 
     /// Watches a root, and goes on at the place where its path leads if it is moved.
-    private func run(_ root: WatchedRoot) async throws {
+    ///
+    /// - Parameter follow: called with each root that is watched instead.
+    func run(_ root: WatchedRoot, follow: (WatchedRoot) -> Void = { _ in }) async throws {
         var root = root
         while let place = try await root.run() {
             let (former, now) = (root, Timestamp.now)
@@ -308,6 +336,7 @@ public final class WatchService: Sendable {
             }
             guard let next else { return }
             root = next
+            follow(root)
         }
     }
 
@@ -315,7 +344,7 @@ public final class WatchService: Sendable {
     ///
     /// - Returns: nil if it is being watched already.
     private func reopen(_ former: WatchedRoot, at place: FilePath, since end: Timestamp) throws -> WatchedRoot? {
-        former.releaseLock()
+        former.finish()
         let isWatched = roots.withLock { roots in
             roots.removeAll { $0 === former }
             return roots.contains { $0.path == place }
@@ -337,7 +366,8 @@ public final class WatchService: Sendable {
 
     /// The exclusion rules of the root at `path`.
     func rules(of path: FilePath) throws -> ExclusionRules {
-        try options.exclusions ?? archive.latest.store.exclusions(ofRoot: path.bytes, on: Machine.id)
+        try assignments?[path]?.exclusions ?? options.exclusions ?? archive.latest.store.exclusions(
+            ofRoot: path.bytes, on: Machine.id)
             ?? options.newRootExclusions
     }
 
@@ -347,6 +377,7 @@ public final class WatchService: Sendable {
         let roots = try WatchedPaths(paths, options, archive, rules: rules)
         for (inner, outer) in roots.covered { report(.covered(root: inner, by: outer)) }
         let watcher = try TreeWatcher.make(options.backend)
+        self.watcher.withLock { $0 = watcher }
         let opened = try roots.paths.map { try open($0, watcher) }
         self.roots.withLock { $0 = opened }
         return opened
@@ -355,7 +386,7 @@ public final class WatchService: Sendable {
     /// Opens and locks the root at `path`; continues its history if it was moved there.
     ///
     /// - Parameter lastWatched: when its previous watcher was last active; nil for the time in its lock.
-    private func open(_ path: FilePath, _ watcher: TreeWatcher, lastWatched: Timestamp? = nil) throws -> WatchedRoot {
+    func open(_ path: FilePath, _ watcher: TreeWatcher, lastWatched: Timestamp? = nil) throws -> WatchedRoot {
         let archive = archive.latest
         let layout = archive.store.layout
         let former = try RootLock.lastWatched(path, in: layout)
@@ -366,7 +397,8 @@ public final class WatchService: Sendable {
         let atOldPath = try related.flatMap {
             try $0.relation == .moved ? RootLock.lastWatched($0.root.path, in: layout) : nil
         }
-        let settings = try archive.change(options.settings, ofRoot: path)
+        let assigned = assignments?[path]?.settings
+        let settings = try archive.change(assigned ?? options.settings, ofRoot: path, isReset: assigned != nil)
         return try WatchedRoot(
             self, path, try rules(of: path), settings, lock, lastWatched: lastWatched ?? former ?? atOldPath, watcher)
     }

@@ -16,15 +16,21 @@ struct WatchedPaths {
     /// Roots inside other roots that capture them.
     private(set) var covered: [(inner: FilePath, outer: FilePath)] = []
 
-    /// - Parameter rules: returns the exclusion rules of a root.
+    /// - Parameters:
+    ///   - isTolerant: whether a path that cannot be a root now stays among the paths.
+    ///   - rules: returns the exclusion rules of a root.
     /// - Throws: `ArchiverError` if one of the paths cannot be a root.
     init(
-        _ given: [FilePath], _ options: WatchService.Options, _ archive: Archive,
+        _ given: [FilePath], _ options: WatchService.Options, _ archive: Archive, isTolerant: Bool = false,
         rules: (FilePath) throws -> ExclusionRules
     ) throws {
         var roots: [FilePath: RootDirectory?] = [:]
         for path in given {
-            let (resolved, root) = try WatchedPaths.open(path, options, archive)
+            let (resolved, root): (FilePath, RootDirectory?)
+            do { (resolved, root) = try WatchedPaths.open(path, options, archive) } catch {
+                guard isTolerant else { throw error }
+                (resolved, root) = (path, nil)
+            }
             if roots.updateValue(root, forKey: resolved) == nil { paths.append(resolved) }
         }
         for inner in paths {
@@ -49,7 +55,7 @@ struct WatchedPaths {
     }
 
     /// - Returns: the root's real path and its directory; no directory if the service waits for it.
-    private static func open(
+    static func open(
         _ path: FilePath, _ options: WatchService.Options, _ archive: Archive
     ) throws -> (FilePath, RootDirectory?) {
         do {
@@ -69,7 +75,7 @@ struct WatchedPaths {
     }
 
     /// Whether a capture of `outer` contains `inner`.
-    private static func captures(
+    static func captures(
         _ outer: RootDirectory, _ inner: FilePath, _ root: RootDirectory?, _ rules: ExclusionRules
     ) throws -> Bool {
         guard let root else { return false }

@@ -48,7 +48,7 @@ extension WatchedRoot {
                 _ = try await watch.restart(rules: rules, timing: timing)
                 break
             } catch {
-                if service.shouldStop { throw ArchiverError(error) }
+                if shouldStop { throw ArchiverError(error) }
                 service.report(.error(root: path, ArchiverError(error)))
                 await pause(retry)
                 retry = min(retry * 2, lastRetry)

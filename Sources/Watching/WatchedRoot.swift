@@ -40,6 +40,10 @@ final class WatchedRoot: Sendable {
     private let subscription: Subscription
     /// Whether the root does not exist and the service waits for it.
     private let isAwaited = Atomic(false)
+    /// Whether the root is to end although the service goes on.
+    private let isEnding = Atomic(false)
+    /// Whether the root has ended: an audit that is still running must not take the lock again.
+    private let hasEnded = Atomic(false)
     let control = RootControl()
     /// The number of the archive's opening that the lock belongs to.
     let archiveNumber = Locked(0)
@@ -81,6 +85,15 @@ final class WatchedRoot: Sendable {
 
     // MARK: Running
 
+    /// Whether the root makes a last capture and ends.
+    var shouldStop: Bool { isEnding.load(ordering: .sequentiallyConsistent) || service.shouldStop }
+
+    /// Requests a last capture and the end of this root.
+    func end() {
+        isEnding.store(true, ordering: .sequentiallyConsistent)
+        hasten()
+    }
+
     /// Watches until the service is stopped.
     ///
     /// - Returns: the directory to watch instead: the root was moved, and its path is a link to that place.
@@ -120,7 +133,7 @@ final class WatchedRoot: Sendable {
                 isNew: first.snapshot != nil))
         control.feeds.wake()
         reportProblems(first)
-        if service.shouldStop { hasten() }
+        if shouldStop { hasten() }
         audits.begin(on: self)
         let place = await captureChanges()
         audits.end()
@@ -132,10 +145,15 @@ final class WatchedRoot: Sendable {
         return place
     }
 
-    /// Releases the root's lock.
+    /// Releases the root's lock for good.
     ///
     /// Done explicitly, as some thread may still hold this object for a while after the end.
-    func releaseLock() {
+    func finish() {
+        hasEnded.store(true, ordering: .sequentiallyConsistent)
+        releaseLock()
+    }
+
+    private func releaseLock() {
         lock.withLock { $0 = nil }
     }
 
@@ -156,6 +174,7 @@ final class WatchedRoot: Sendable {
 
     /// Takes the lock in a reopened archive, and listens there.
     func takeLock(in archive: Archive) {
+        if hasEnded.load(ordering: .sequentiallyConsistent) { return }
         // If only the catalogue was lost, the lock is already held.
         guard let taken = try? RootLock.watching(path, in: archive.store.layout) else { return }
         var new: FileLock? = taken
@@ -189,7 +208,7 @@ final class WatchedRoot: Sendable {
             journal.enter(.waiting)
             service.report(.waiting(root: path))
             // A `stop` before `isAwaited` was set did not cancel the wait.
-            if service.shouldStop { return nil }
+            if shouldStop { return nil }
         }
         do {
             let stats = try await watch.arm(waiting: service.options.waitsForRoots)
@@ -198,7 +217,7 @@ final class WatchedRoot: Sendable {
             if !isThere { service.report(.starting(root: path)) }
             return (stats, !isThere)
         } catch {
-            if service.shouldStop, error.code == .canceled { return nil }
+            if shouldStop, error.code == .canceled { return nil }
             throw error
         }
     }
@@ -228,7 +247,7 @@ final class WatchedRoot: Sendable {
     /// - Returns: the directory to watch instead, if the root was moved.
     private func captureChanges() async -> FilePath? {
         var retry = firstRetry
-        while !service.shouldStop, let batch = await watch.nextBatch() {
+        while !shouldStop, let batch = await watch.nextBatch() {
             switch await apply(batch) {
             case .applied: retry = firstRetry
             case .roomMade: continue
@@ -242,7 +261,7 @@ final class WatchedRoot: Sendable {
         }
         await readings.end()
         // An earlier batch may lack the last changes; the batch after a flush has all of them.
-        guard service.shouldStop, await watch.flush() != nil, let last = await watch.nextBatch() else { return nil }
+        guard shouldStop, await watch.flush() != nil, let last = await watch.nextBatch() else { return nil }
         if case .moved(let place) = await apply(last, isLast: true) { return place }
         return nil
     }
@@ -301,7 +320,7 @@ final class WatchedRoot: Sendable {
     ///
     /// - Returns: whether an immediate retry is worthwhile.
     func makesRoom(after error: ArchiverError) async -> Bool {
-        guard error.code == .noSpace, !service.shouldStop, let upkeep = service.upkeep.withLock({ $0 }) else {
+        guard error.code == .noSpace, !shouldStop, let upkeep = service.upkeep.withLock({ $0 }) else {
             return false
         }
         return await upkeep.makeRoom()
@@ -348,7 +367,7 @@ final class WatchedRoot: Sendable {
     func pause(_ duration: Duration) async {
         let clock = ContinuousClock()
         let end = clock.now + duration
-        while clock.now < end, !service.shouldStop {
+        while clock.now < end, !shouldStop {
             try? await Task.sleep(until: min(end, clock.now + .milliseconds(100)))
         }
     }

@@ -1,5 +1,6 @@
 // Many roots of one watcher: a change in one root causes no work for the others.
 
+import Dispatch
 import Exclusions
 import FileIO
 import FileWatching
@@ -41,6 +42,36 @@ struct ManyRootsTests {
         await watcher.stop()
         for task in waiting { #expect(await task.value == nil) }
         withExtendedLifetime(slot) {}
+    }
+
+    @Test("a pulse returns only once the watcher's thread comes round to it")
+    func pulse() async throws {
+        let isStuck = Locked(true)
+        let isFree = DispatchSemaphore(value: 0)
+        let stuck = Signal()
+        var hooks = WatcherHooks()
+        hooks.beforeSleeping = { _ in
+            let isFirst = isStuck.withLock { isStuck in
+                defer { isStuck = false }
+                return isStuck
+            }
+            guard isFirst else { return }
+            stuck.send()
+            isFree.wait()
+        }
+        let watcher = try TreeWatcher(hooks: hooks)
+        await stuck.wait()
+        let answers = Locked(0)
+        let pulse = Task {
+            let isAlive = await watcher.pulse()
+            answers.withLock { $0 += 1 }
+            return isAlive
+        }
+        #expect(answers.withLock { $0 } == 0)
+        isFree.signal()
+        #expect(await pulse.value)
+        await watcher.stop()
+        #expect(await watcher.pulse() == false)
     }
 
     @Test("a root that is restarted with other timing and rules answers earlier callers")

@@ -2,6 +2,7 @@
 
 internal import ArchiverKit
 internal import ArgumentParser
+internal import Configuring
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
@@ -15,7 +16,8 @@ enum ListFormat: String, ExpressibleByArgument, CaseIterable {
 struct GlobalOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The archive (default: $ARCHIVER_ARCHIVE, or ~/.local/share/archiver).", valueName: "path"))
+            "The archive (default: $ARCHIVER_ARCHIVE, the configured one, or ~/.local/share/archiver).",
+            valueName: "path"))
     var archive: PathArgument?
 
     @Flag(help: "Use a new or another archive in place of the one that this machine remembers.")
@@ -52,12 +54,17 @@ struct GlobalOptions: ParsableArguments {
     /// - Parameters:
     ///   - creating: whether to create the archive if it does not exist.
     ///   - reportsFindings: whether to report findings; false if the command's result contains them.
-    func openArchive(creating: Bool = false, reportsFindings: Bool = true) throws(ArchiverError) -> Archive {
-        let place = try place
+    ///   - configuration: the configuration that may name the archive; nil for the user's.
+    func openArchive(
+        creating: Bool = false, reportsFindings: Bool = true, configuration: ServiceConfiguration? = nil
+    ) throws(ArchiverError) -> Archive {
+        let (place, source) = try archivePlace(configuration)
         let known = create ? nil : KnownArchive.find(at: place)
         let archive: Archive
         do {
-            archive = try Archive.open(directory, creating: creating && known == nil)
+            // The library's own default has its own remedy.
+            let isDefault = source == GlobalOptions.defaultSource
+            archive = try Archive.open(isDefault ? nil : place, creating: creating && known == nil)
         } catch {
             guard error.code == .noArchive || error.code == .notAnArchive else { throw error }
             guard let known else {
@@ -106,15 +113,34 @@ struct GlobalOptions: ParsableArguments {
     }
 
     /// The absolute path of the archive.
-    private var place: FilePath {
-        get throws(ArchiverError) {
-            if let directory { return directory.absolute }
-            return try Archive.defaultDirectory.absolute
+    private var place: FilePath { get throws(ArchiverError) { try archivePlace().path } }
+
+    private static let defaultSource = "default"
+
+    /// The absolute path of the archive, and where it comes from: an option, a variable, the configuration or the default.
+    ///
+    /// - Parameter configuration: the configuration that may name it; nil for the user's.
+    func archivePlace(
+        _ configuration: ServiceConfiguration? = nil
+    ) throws(ArchiverError) -> (path: FilePath, source: String) {
+        if let archive { return (archive.path.absolute, "--archive") }
+        if let path = GlobalOptions.directoryOfEnvironment {
+            return (path.absolute, "$ARCHIVER_ARCHIVE")
         }
+        let configuration = if let configuration { configuration } else { try ServiceConfiguration.present }
+        if let path = configuration.archive, let entry = configuration.document.top["archive"] {
+            return (path, configuration.place(entry.line))
+        }
+        return (try Archive.defaultDirectory.absolute, GlobalOptions.defaultSource)
     }
 
-    /// The archive that the command line or the environment names; nil for the library's default.
-    var directory: FilePath? { archive?.path ?? GlobalOptions.directoryOfEnvironment }
+    /// The archive that the command line, the environment or the configuration names; nil for the library's default.
+    var directory: FilePath? {
+        get throws(ArchiverError) {
+            let (path, source) = try archivePlace()
+            return source == GlobalOptions.defaultSource ? nil : path
+        }
+    }
 
     /// The archive that the environment names.
     static var directoryOfEnvironment: FilePath? {

@@ -24,7 +24,7 @@ struct RepairCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let repair = try Archive.repairCatalogue(of: global.directory)
+        let repair = try Archive.repairCatalogue(of: try global.directory)
         if console.isJSON {
             try console.output.line(JSONText.of(RepairJSON(repair)))
         } else {

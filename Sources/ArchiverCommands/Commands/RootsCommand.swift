@@ -2,6 +2,7 @@
 
 internal import ArchiverKit
 internal import ArgumentParser
+internal import Configuring
 internal import FileIO
 internal import SystemPackage
 
@@ -15,7 +16,8 @@ struct RootsCommand: ParsableCommand {
             $ARCHIVER_MACHINE_ID, any text, or else by the system's machine id. Set it in containers that have no \
             machine id: otherwise each one is a new machine, and its roots have histories of their own. In a pipe each \
             root is one line, with tabs between the columns: path, host, machine, snapshots, time of the \
-            latest, state, exclusions, timing settings that differ from the default.
+            latest, state, exclusions, timing settings that differ from the default, and the place in the configuration \
+            that sets them.
 
             Examples:
               archiver roots
@@ -36,7 +38,9 @@ struct RootsListCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let roots = try global.openArchive().rootSummaries()
-        try RootList.listing.write(roots, console)
+        let configuration = try ServiceConfiguration.present
+        let places = configuration.roots.map { ($0.path, configuration.place($0.source.table.line)) }
+        try RootList.listing(configured: Dictionary(places) { first, _ in first }).write(roots, console)
     }
 }
 

@@ -2,6 +2,7 @@
 
 internal import ArchiverKit
 internal import ArgumentParser
+internal import Configuring
 internal import Exclusions
 internal import FileIO
 internal import SystemPackage
@@ -40,6 +41,13 @@ struct RootsSetCommand: ParsableCommand {
         let archive = try global.openArchive()
         let root = try RootContext.root(at: directory.path.resolved, in: archive)
         let name = Escaping.text(root.path.bytes)
+        let configuration = try ServiceConfiguration.present
+        if let configured = configuration.root(at: root.path) {
+            throw Failure.usage(
+                "\(name) is configured in \(Escaping.text(configuration.place(configured.source.table.line))), "
+                    + "which overrides settings made here",
+                remedy: "change them there; 'archiver reload' applies them")
+        }
         if isGathering {
             let settings = try archive.setWatchSettings(gathering.settings, ofRoot: root.path, isReset: reset)
             console.remark("\(name): \(WatchSettingsText.text(settings) ?? "default timing")")

@@ -4,6 +4,7 @@ internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
 internal import SystemPackage
+internal import WatchControl
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,10 +18,13 @@ struct StatusCommand: ParsableCommand {
             line; -v, or naming a root, shows more. With -q, each root is one line, and nothing else is shown but findings.
 
             The exit code is 0 if there is no problem, 2 if the archive is damaged, and 1 otherwise. Each line that \
-            begins with “!” names a problem and its remedy.
+            begins with “!” names a problem and its remedy. With --max-lag, for cron and monitors, the code is 3 if a \
+            root is not proven current: its watcher does not answer that everything is captured, and its latest \
+            capture is older than that.
 
             Examples:
               archiver status
+              archiver status --max-lag 5m --quiet
               archiver status ~/project --json
             """)
 
@@ -29,6 +33,9 @@ struct StatusCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("How long to wait for a watcher's answer.", valueName: "duration"))
     var patience = DurationArgument(.seconds(15))
+
+    @Option(help: ArgumentHelp("Exit with 3 if a root was last proven current before this.", valueName: "duration"))
+    var maxLag: DurationArgument?
 
     @OptionGroup var global: GlobalOptions
 
@@ -51,7 +58,20 @@ struct StatusCommand: ParsableCommand {
             if root == nil { try remarkElsewhere(archive, console) }
         }
         if !status.damage.isEmpty { throw ExitStatus.damaged }
+        if let maxLag, reportLag(status.roots, over: maxLag.duration, console) { throw ExitStatus.incomplete }
         if !status.isWell { throw ExitStatus.failed }
+    }
+
+    /// Names the roots that are not proven current.
+    ///
+    /// - Returns: whether there are any.
+    private func reportLag(_ roots: [RootStatus], over limit: Duration, _ console: Console) -> Bool {
+        let lagging = roots.filter { $0.retired == nil && $0.lagSeconds(at: .now).map { $0 > limit.seconds } ?? true }
+        for root in lagging {
+            let proof = root.lagSeconds(at: .now).map { "was last proven current \(Int($0)) s ago" }
+            console.warn("archiver: \(Escaping.text(root.root.path.bytes)) \(proof ?? "was never proven current")")
+        }
+        return !lagging.isEmpty
     }
 
     /// Says that the current directory is in no root, if it does not hold one either.
@@ -61,5 +81,16 @@ struct StatusCommand: ParsableCommand {
             !roots.contains(where: { $0.path.starts(with: present) })
         else { return }
         console.remark("The current directory is in none of these roots: 'archiver watch .' captures it.")
+    }
+}
+
+extension RootStatus {
+    /// How many seconds ago the archive is known to have held everything of the root; nil if that was never so.
+    fileprivate func lagSeconds(at now: Timestamp) -> Double? {
+        let proofs = [watcher?.isCurrent == true ? now : nil, watcher?.lastCapture, latest?.time].compactMap(\.self)
+        guard let proof = proofs.max() else { return nil }
+        // A large file that is captured less often has changed since then.
+        let waiting = watcher?.largeFiles.compactMap(\.changed).min()
+        return Double(max(0, now.seconds - min(proof, waiting ?? proof).seconds))
     }
 }

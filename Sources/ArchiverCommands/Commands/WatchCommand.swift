@@ -87,13 +87,31 @@ struct WatchCommand: LastingCommand {
             console, roots: Set(directories.map(\.resolved)).count, progress,
             status: { WatchCommand.status(directories, place) },
             words: { WatchCommand.words($0, archive) })
-        let subscription = service.events.subscribe(report.add)
+        let enabling = try WatchCommand.enabling(directories, archive, console)
+        let subscription = service.events.subscribe { event in
+            report.add(event)
+            if case .watching(let root, _, _, isNew: true) = event, let text = enabling[root] { report.remark(text) }
+        }
         ending.begin(service, report)
         defer { report.end() }
         try await service.run()
         subscription.cancel()
         let failures = service.failures.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
         if let first = failures.first { throw Failure(first.value) }
+    }
+
+    /// The last line of the greeting, by root: for a person, at the first watch of a root that is not configured.
+    private static func enabling(
+        _ directories: [FilePath], _ archive: Archive, _ console: Console
+    ) throws -> [FilePath: String] {
+        guard console.output.isTerminal, console.isForPerson else { return [:] }
+        let (known, configuration) = (
+            Set(try archive.roots().filter(\.isHere).map(\.path)), try ServiceConfiguration.present
+        )
+        let new = directories.map(\.resolved).filter { !known.contains($0) && configuration.root(at: $0) == nil }
+        return Dictionary(
+            new.map { ($0, "'archiver enable \(ShellWord.text($0.bytes))' captures it also after the next start.") }
+        ) { first, _ in first }
     }
 
     /// What a snapshot changed, and the operation that it belongs to.

@@ -8,8 +8,13 @@ internal import FileIO
 /// A root as `roots --json` shows it.
 struct RootSummaryJSON: Encodable {
     let summary: RootSummary
+    /// The place in the configuration that sets how it is watched.
+    let configured: String?
 
-    init(_ summary: RootSummary) { self.summary = summary }
+    init(_ summary: RootSummary, configured: String?) {
+        self.summary = summary
+        self.configured = configured
+    }
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
@@ -21,6 +26,7 @@ struct RootSummaryJSON: Encodable {
         try object.encode(summary.retired?.rfc3339, forKey: .retired)
         try object.encode(summary.snapshotCount, forKey: .snapshots)
         try object.encode(summary.latest.map(SnapshotJSON.init), forKey: .latest)
+        try object.encode(configured, forKey: .configured)
         var rules = object.nestedContainer(keyedBy: JSONKey.self, forKey: .exclusions)
         try rules.encode(summary.exclusions.patterns.map { Escaping.text($0) }, forKey: .patterns)
         try rules.encode(summary.exclusions.excludesEditorHelpers, forKey: .editorHelpers)

@@ -87,6 +87,10 @@ extension JSONKey {
     static let code = JSONKey("code")
     /// Whether everything was done.
     static let complete = JSONKey("complete")
+    /// The path of the configuration.
+    static let configuration = JSONKey("configuration")
+    /// The place in the configuration that sets how a root is watched; null if none does.
+    static let configured = JSONKey("configured")
     /// How many deleted entries were below a directory.
     static let contained = JSONKey("contained")
     /// How many.
@@ -169,6 +173,8 @@ extension JSONKey {
     static let freeBytes = JSONKey("freeBytes")
     /// The space that was freed.
     static let freedBytes = JSONKey("freedBytes")
+    /// Where a value comes from: an option, a variable, a place in the configuration, or the default.
+    static let from = JSONKey("from")
     /// How many gaps.
     static let gaps = JSONKey("gaps")
     /// Gaps since the previous snapshot.
@@ -207,6 +213,8 @@ extension JSONKey {
     static let items = JSONKey("items")
     /// Snapshots that stay, by the reason.
     static let kept = JSONKey("kept")
+    /// The name of a setting.
+    static let key = JSONKey("key")
     /// File, directory, symlink and others; of an operation: restore, undo, redo, run.
     static let kind = JSONKey("kind")
     /// The user's name for it.
@@ -385,6 +393,8 @@ extension JSONKey {
     static let roomNeededBytes = JSONKey("roomNeededBytes")
     /// The absolute path of the root.
     static let root = JSONKey("root")
+    /// How many roots.
+    static let rootCount = JSONKey("rootCount")
     /// The roots.
     static let roots = JSONKey("roots")
     /// How often the command was run.
@@ -399,6 +409,8 @@ extension JSONKey {
     static let segmentsWithoutRoom = JSONKey("segmentsWithoutRoom")
     /// The number of a snapshot in its root.
     static let sequence = JSONKey("sequence")
+    /// How the service starts.
+    static let service = JSONKey("service")
     /// The timing of a root.
     static let settings = JSONKey("settings")
     /// How long nothing must change before a capture.

@@ -2,6 +2,7 @@
 
 internal import ArchiverKit
 internal import ArgumentParser
+internal import Configuring
 
 struct KeepCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -80,6 +81,7 @@ struct KeepCommand: ParsableCommand {
         let root = place.root != nil || place.host != nil ? try RootContext(archive, place).oneRoot() : nil
         let policy = try given(archive, root)
         if !change.dryRun {
+            try requireUnconfigured(root)
             if reset {
                 try archive.setPolicy(nil, of: root)
             } else if let policy {
@@ -101,6 +103,22 @@ struct KeepCommand: ParsableCommand {
                 "The archive exceeds its limits by \(ByteCount.text(room.lackingBytes)): a watcher, or "
                     + "'archiver prune', forgets old snapshots until it fits.")
         }
+    }
+
+    /// What the configuration sets would return at the next start of the service.
+    private func requireUnconfigured(_ root: ArchivedRoot?) throws {
+        let configuration = try ServiceConfiguration.present
+        let setsPolicy = everything || usual || hasTiers || reset
+        let document = configuration.document
+        let policy =
+            root.map { root in
+                root.isHere ? configuration.root(at: root.path)?.source.keep : nil
+            } ?? document.keep
+        let table = setsPolicy ? policy : nil
+        guard let line = (table ?? (maxSize != nil || minFree != nil ? document.budget : nil))?.line else { return }
+        throw Failure.usage(
+            "this is set by \(Escaping.text(configuration.place(line)))",
+            remedy: "change it there; 'archiver reload' applies it")
     }
 
     /// The policy on the command line; nil if none is given.

@@ -30,15 +30,17 @@ final class WatchReport: Sendable {
 
     /// - Parameters:
     ///   - roots: the number of watched roots.
+    ///   - showsRoot: whether each snapshot names its root; nil to name it if there are several.
     ///   - progress: the progress line of the first captures, which ends with them.
     ///   - status: returns the text to print on SIGUSR1.
     ///   - words: says what a snapshot changed.
     init(
-        _ console: Console, roots: Int, _ progress: ProgressLine, status: @escaping @Sendable () -> String,
+        _ console: Console, roots: Int, showsRoot: Bool? = nil, _ progress: ProgressLine,
+        status: @escaping @Sendable () -> String,
         words: @escaping @Sendable (ListedSnapshot) -> String = { _ in "" }
     ) {
         self.console = console
-        showsRoot = roots > 1
+        self.showsRoot = showsRoot ?? (roots > 1)
         self.progress = progress
         self.status = status
         self.words = words
@@ -58,6 +60,13 @@ final class WatchReport: Sendable {
     func remark(_ text: String) {
         try? DetachedThread.start(for: "a word") { [progress, console] in
             progress.aside { console.remark(text) }
+        }
+    }
+
+    /// Prints a problem on stderr, with its time; never waits for the terminal.
+    func warn(_ text: String) {
+        try? DetachedThread.start(for: "a word") { [progress, console] in
+            progress.aside { console.warn("archiver: " + WatchText.timed(Escaping.text(text))) }
         }
     }
 

@@ -71,7 +71,7 @@ final class RootControl: Sendable {
             let isSynced = await isSettled(root, withLargeFiles: true)
             await service.deliver()
             return ControlResponse(isSynced: isSynced)
-        case .subscribe:
+        case .subscribe, .reload:
             return .notUnderstood
         case .mark:
             return await mark(request.name, of: root)
@@ -142,7 +142,7 @@ final class RootControl: Sendable {
             await root.settle(withLargeFiles: withLargeFiles)
         }
         // The wait also ends when watching ends.
-        return isDone && !root.service.shouldStop
+        return isDone && !root.shouldStop
     }
 
     // MARK: Marks and notes

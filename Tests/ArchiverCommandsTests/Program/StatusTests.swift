@@ -9,6 +9,29 @@ import Testing
 
 @Suite(.blocking)
 struct StatusTests {
+    @Test("with --max-lag the exit code is 3 for a root that is not proven current, and names it")
+    func lag() throws {
+        let work = try Workplace()
+        let process = try work.start("watch", work.root.string, "--json", "--settle", "60s", "--max-delay", "60s")
+        _ = try process.line { $0.contains("\"event\":\"watching\"") }
+        try work.write("new", "new\n")
+        #expect(try work.run("status", "--max-lag", "0s").status == 0, "the question hastened the capture")
+        process.send(SIGSTOP)
+        // The watcher does not answer; its latest capture is seconds old.
+        let fresh = try work.run("status", "--max-lag", "1h", "--patience", "100ms")
+        #expect(fresh.status == 1)
+        process.send(SIGKILL)
+        _ = try process.finish()
+        let faketime: FilePath = "/usr/bin/faketime"
+        guard access(faketime.string, X_OK) == 0 else { return }
+        let words = ["-f", "+1000d", Workplace.program.string, "status", "--max-lag", "1h"]
+        let stale = try ChildProcess.run(
+            faketime, words.map { Array($0.utf8) },
+            environment: ["ARCHIVER_ARCHIVE": work.archive.string, "HOME": work.path("").string])
+        #expect(stale.status == 3)
+        #expect(stale.errorText.contains("archiver: \(work.root.string) was last proven current"), "\(stale.errorText)")
+    }
+
     @Test("status proves that the watcher is alive; without a watcher it reports that and a remedy")
     func status() throws {
         let work = try Workplace()

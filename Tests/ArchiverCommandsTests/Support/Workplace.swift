@@ -88,6 +88,12 @@ final class Workplace {
     /// Whether the program `script` is available to create terminals.
     static let hasTerminals = access("/usr/bin/script", X_OK) == 0
 
+    /// Writes the user's configuration file.
+    func configure(_ text: String) throws {
+        let file = try place.write(".config/archiver/config.toml", text)
+        chmod(file.string, 0o644)
+    }
+
     /// Blocks captures of the tree until the lock is released.
     func blockCaptures() throws -> FileLock {
         let name = "capture-" + ChunkID(hashing: root.bytes).hex.prefix(16) + ".lock"

@@ -6,6 +6,7 @@ import FileIO
 import Mementos
 import SystemPackage
 import Testing
+import Watching
 
 /// A running watch service and its events.
 final class Watcher {
@@ -31,6 +32,23 @@ final class Watcher {
         for _ in 0..<(count ?? roots.count) {
             try await next { if case .watching = $0 { true } else { false } }
         }
+    }
+
+    /// Starts a service whose roots may change, and waits until it watches `count` roots.
+    init(changing roots: [WatchService.Root], in archive: Archive, watching count: Int) async throws {
+        var options = WatchService.Options(maintenance: nil)
+        options.timeScale = 100
+        let service = WatchService(archive, changing: roots, options)
+        self.service = service
+        events = service.events.events().makeAsyncIterator()
+        run = Task { try await service.run() }
+        for _ in 0..<count { try await next { if case .watching = $0 { true } else { false } } }
+    }
+
+    /// Stops the service and waits for its end.
+    func end() async throws {
+        service.stop()
+        try await run.value
     }
 
     /// Waits for the next event for which `isWanted` is true.
