@@ -138,7 +138,8 @@ extension Archive {
         } else if asked.isWatched {
             findings = [RootFindings.silent(failure)]
         } else if asked.retired == nil, isNamed || lastWatched != nil {
-            findings = [Finding("it is not being watched", remedy: "run 'archiver watch \(ShellWord.text(root.path.bytes))'")]
+            let word = ShellWord.text(root.path.bytes)
+            findings = [Finding("it is not being watched", remedy: "run 'archiver watch \(word)'")]
         }
         if let finding = asked.number.flatMap({ facts.damage[$0] }) { findings.append(finding) }
         let latest = asked.number.flatMap { facts.latest[$0] }
