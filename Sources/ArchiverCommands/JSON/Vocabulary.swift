@@ -37,6 +37,10 @@ extension JSONKey {
     static let attributes = JSONKey("attributes")
     /// The time between two audits.
     static let auditSeconds = JSONKey("auditSeconds")
+    /// When it appeared again.
+    static let back = JSONKey("back")
+    /// The first snapshot that has it again.
+    static let backIn = JSONKey("backIn")
     /// How changes are detected.
     static let backend = JSONKey("backend")
     /// Changes that wait to be captured.
@@ -287,6 +291,8 @@ extension JSONKey {
     static let minFreePercent = JSONKey("minFreePercent")
     /// How many entries have changed; of an entry, its modification time.
     static let modified = JSONKey("modified")
+    /// Directories on which another file system is mounted.
+    static let mountPoints = JSONKey("mountPoints")
     /// Files that were moved out of the way.
     static let moved = JSONKey("moved")
     /// What was copied to other segments.
@@ -345,6 +351,8 @@ extension JSONKey {
     static let pinned = JSONKey("pinned")
     /// Snapshots that the policy keeps.
     static let policy = JSONKey("policy")
+    /// Directories that are scanned at intervals.
+    static let polled = JSONKey("polled")
     /// How long the watcher took to answer.
     static let probeSeconds = JSONKey("probeSeconds")
     /// The snapshots that were tested.
@@ -479,6 +487,8 @@ extension JSONKey {
     static let undoneBy = JSONKey("undoneBy")
     /// What no listed snapshot needs.
     static let unneededBytes = JSONKey("unneededBytes")
+    /// Directories that cannot be read.
+    static let unreadable = JSONKey("unreadable")
     /// Whether a file changed while it was read.
     static let unstable = JSONKey("unstable")
     /// When a pin ends; null for never.

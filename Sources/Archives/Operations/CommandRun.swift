@@ -97,7 +97,8 @@ extension Archive {
         try facing {
             if let name { try Mark.check(name) }
             return try CommandRun(
-                self, RootDirectory.resolvedAsFarAsItExists(directory), name: name, newRootExclusions, progress: progress)
+                self, RootDirectory.resolvedAsFarAsItExists(directory), name: name, newRootExclusions,
+                progress: progress)
         }
     }
 }

@@ -82,7 +82,8 @@ struct JSONArticleTests {
     func fields() throws {
         let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/JSONOutput.md")
         let rows = article.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
-        #expect(try rows == JSONArticleTests.vocabulary().map { "| `\($0)` | \($1) |" }.sorted())
+        let vocabulary = try Set(JSONArticleTests.vocabulary().map { "| `\($0)` | \($1) |" })
+        #expect(rows.count == vocabulary.count && vocabulary.symmetricDifference(rows).isEmpty)
     }
 
     @Test("the page's interface uses the same words, and the article names its own")

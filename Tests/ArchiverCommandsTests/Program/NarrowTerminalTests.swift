@@ -18,8 +18,8 @@ struct NarrowTerminalTests {
         _ = try work.run("restore", "oldest:notes/todo.txt", "--root", work.root.string)
         for arguments in [
             ["operations"], ["log", "notes/todo.txt"], ["log"], ["find", "todo"], ["sessions"], ["deleted"],
-            ["list"], ["list", "--all"], ["roots"], ["log", "--all"], ["sessions", "--all"], ["turns", "--all"],
-            ["grep", "three"], ["changes", "oldest"], ["blame", "notes/todo.txt"], ["--help"], ["help", "selectors"],
+            ["list"], ["list", "--all"], ["roots"], ["log", "--all"], ["sessions", "--all"],
+            ["changes", "oldest"], ["blame", "notes/todo.txt"], ["--help"], ["help", "selectors"],
             ["restore", "--help"],
         ] {
             let outcome = try work.startOnTerminal(columns: 60, arguments).finish()
