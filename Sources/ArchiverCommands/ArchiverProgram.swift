@@ -142,7 +142,7 @@ package enum ArchiverProgram {
         return words
     }
 
-    private static var commandNames: [String] {
+    static var commandNames: [String] {
         ArchiverCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 

@@ -91,7 +91,7 @@ struct ArchiveCreationTests {
         try manifest.removeFile()
         for creating in [true, false] {
             let error = try #require(try failure { try ArchiveStore.open(directory.path, creating: creating) })
-            #expect(error.code == .damaged && error.remedy?.contains("archiver repair") == true)
+            #expect(error.code == .damaged && error.remedy == Advice.repairArchive.text)
         }
         #expect(try ArchiveStore.rebuildCatalogue(of: directory.path).snapshots == 1)
         #expect(try ArchiveStore.open(directory.path, creating: false).catalogue.snapshots().count == 1)

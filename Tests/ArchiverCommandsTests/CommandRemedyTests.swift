@@ -36,6 +36,5 @@ struct CommandRemedyTests {
                 == "free some space, then run it again to finish it, or 'archiver undo' to reverse it")
     }
 
-    private static let commands = Set(
-        ArchiverCommand.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"])
+    private static let commands = Set(ArchiverProgram.commandNames + ["help"])
 }

@@ -48,7 +48,7 @@ import Threading
         #expect(try await watcher.service.audit()[sandbox.root.directory]?.found == 1)
         let latest = try sandbox.archive.snapshot(.latest)
         let target = sandbox.base.directory.appending("restored")
-        _ = try sandbox.archive.restore(latest, RestoreOptions(target: target))
+        _ = try await sandbox.archive.restore(latest, RestoreOptions(target: target))
         #expect(try Files(target).read("file").first == 7)
         munmap(map, 4096)
         try await watcher.stop()

@@ -112,7 +112,7 @@ struct BaseTests {
         try sandbox.root.makeDirectory("build")
         try sandbox.root.write("build/o", "1")
         let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
-        let aside = try sandbox.archive.capture(
+        let aside = try await sandbox.archive.capture(
             sandbox.root.directory, CaptureOptions(exclusions: BaseTests.noBuild)
         ).snapshot
         let made = try #require(aside)
@@ -171,9 +171,9 @@ struct BaseTests {
             $0.exclusions = BaseTests.noBuild
         }
         // Without options, the watcher's exclusions apply.
-        #expect(try sandbox.archive.capture(sandbox.root.directory).snapshot == nil)
+        #expect(try await sandbox.archive.capture(sandbox.root.directory).snapshot == nil)
         let all = try #require(
-            try sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: ExclusionRules())).snapshot)
+            try await sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: ExclusionRules())).snapshot)
         #expect(all.isAside)
         #expect(try paths(all, in: sandbox) == ["build", "build/o", "f"])
         try sandbox.root.write("build/o", "changed")

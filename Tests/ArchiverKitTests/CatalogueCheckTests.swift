@@ -25,7 +25,7 @@ struct CatalogueCheckTests {
             try Files(sandbox.archive.directory).changeCatalogue(statements)
             let findings = try sandbox.archive.check(data: false).findings
             #expect(!findings.isEmpty, "\(statements)")
-            #expect(findings.allSatisfy { $0.remedy == "run 'archiver repair --catalogue'" }, "\(findings)")
+            #expect(findings.allSatisfy { $0.remedy == "rebuild the catalogue" }, "\(findings)")
         }
     }
 
@@ -56,7 +56,7 @@ struct CatalogueCheckTests {
             try Files(archive.directory).changeCatalogue(statements)
             let findings = try archive.check(data: false).findings
             #expect(!findings.isEmpty, "\(statements)")
-            #expect(findings.allSatisfy { $0.remedy == "run 'archiver repair --catalogue'" }, "\(findings)")
+            #expect(findings.allSatisfy { $0.remedy == "rebuild the catalogue" }, "\(findings)")
         }
     }
 

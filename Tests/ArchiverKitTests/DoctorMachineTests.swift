@@ -101,7 +101,7 @@ import Testing
             message: "0 of 10 watches", remedy: "'sysctl user.max_inotify_watches="),
         Case(
             name: "no inotify", topic: "watches", limits: [:], directories: 1, verdict: .bad, message: "not available",
-            remedy: "--backend poll"),
+            remedy: "watch by polling"),
         Case(
             name: "one instance left", topic: "instances", limits: usual,
             use: InotifyUse(instances: 127, watches: 0), verdict: .good, message: "127 of 128"),

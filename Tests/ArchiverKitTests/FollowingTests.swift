@@ -138,7 +138,7 @@ import Testing
     func refused() async throws {
         let sandbox = try Sandbox()
         let (archive, root) = (sandbox.archive, sandbox.root.directory)
-        _ = try archive.capture(root)
+        _ = try await archive.capture(root)
         let unwatched = try await onThread { message { try archive.followSnapshots(of: root) { _ in true } } }
         #expect(unwatched?.contains("nobody watches") == true)
         let watcher = try await Watcher(archive, roots: [root])

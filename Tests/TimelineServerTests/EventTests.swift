@@ -38,7 +38,7 @@ import Testing
         let target = "timeline?root=\(RootAnswer.id(root))"
         #expect(try place.get(Timeline.self, target).snapshotCount == 2)
         try place.scratch.write("root/a.txt", "four")
-        _ = try archive.capture(root.path)
+        _ = try await archive.capture(root.path)
         try events.wait(for: "event: snapshot")
         try archive.move(root, to: place.scratch.path.pushing("moved"))
         try events.wait(for: "event: roots")

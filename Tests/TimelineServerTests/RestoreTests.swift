@@ -65,12 +65,12 @@ import Testing
             try scratch.write("novel/gone.md", "gone\n")
             try scratch.write("novel/folder/old.md", "in a folder\n")
             let path = scratch.path.pushing("novel")
-            before = try place.archive.capture(path).latest.id.hex
+            before = try await place.archive.capture(path).latest.id.hex
             try scratch.write("novel/chapter.md", Novel.text(isCut: true))
             try FileManager.default.removeItem(atPath: "\(path)/gone.md")
             try FileManager.default.removeItem(atPath: "\(path)/folder")
             try scratch.write("novel/new.md", "new\n")
-            after = try place.archive.capture(path).latest.id.hex
+            after = try await place.archive.capture(path).latest.id.hex
             root = RootAnswer.id(ArchivedRoot(here: path))
         }
 
