@@ -101,6 +101,17 @@ package struct ConfigurationFile: Sendable, Hashable {
 
     // MARK: Replacing
 
+    /// Creates the directory at `path`, and its missing parents.
+    package static func createDirectory(_ path: FilePath) throws(FileError) {
+        var (existing, missing) = (path, [FilePath.Component]())
+        while FileIdentity(at: existing) == nil, let last = existing.lastComponent {
+            missing.insert(last, at: 0)
+            existing.removeLastComponent()
+        }
+        let directory = missing.reduce(EnclosedPath(existing)) { $0.appending($1.string) }
+        try directory.createDirectory(durable: true)
+    }
+
     /// Replaces the file, or creates it with its directories: a crash leaves the old content or the new one.
     ///
     /// A link is followed, as people keep such files elsewhere. The file keeps its permissions.
@@ -111,7 +122,7 @@ package struct ConfigurationFile: Sendable, Hashable {
             target = FilePath(platformString: real)
         }
         let folder = target.removingLastComponent()
-        try EnclosedPath(folder).createDirectory(durable: true)
+        try ConfigurationFile.createDirectory(folder)
         var permissions: UInt16 = 0o644
         if let file = try? Descriptor.open(target, O_RDONLY), let status = try? FileStatus.read(file) {
             permissions = status.permissions

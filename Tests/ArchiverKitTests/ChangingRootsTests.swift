@@ -25,7 +25,7 @@ import Watching
     private func holds(_ file: String, _ root: WatchService.Root) throws -> Bool {
         let latest = try sandbox.archive.snapshots(SnapshotQuery(root: ArchivedRoot(here: root.path))).last
         guard let latest else { return false }
-        return try sandbox.archive.entry(at: .at(file), in: latest) != nil
+        return try sandbox.archive.entry(at: .at(FilePath(file)), in: latest) != nil
     }
 
     @Test("an added root is watched, and a removed one ends after a last capture")

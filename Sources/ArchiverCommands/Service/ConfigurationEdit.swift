@@ -31,9 +31,9 @@ struct ConfigurationEdit {
 
     /// The lock under which the file is read and replaced.
     static func lock(_ file: ConfigurationFile) throws -> FileLock {
-        let folder = EnclosedPath(file.path.removingLastComponent())
-        try folder.createDirectory(durable: true)
-        return try FileLock.exclusive(folder.appending(".lock"))
+        let folder = file.path.removingLastComponent()
+        try ConfigurationFile.createDirectory(folder)
+        return try FileLock.exclusive(EnclosedPath(folder).appending(".lock"))
     }
 
     /// Adds a root at the end of the file.

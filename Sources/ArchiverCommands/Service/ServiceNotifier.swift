@@ -59,17 +59,29 @@ final class ServiceNotifier: Sendable {
             defer { state.isReady = true }
             return !state.isReady
         }
-        if isFirst { socket?.send("READY=1") }
+        if isFirst { deliver { $0.send("READY=1") } }
     }
 
     func beginReload() {
-        socket?.send("RELOADING=1", "MONOTONIC_USEC=\(CurrentProcess.monotonicNanoseconds / 1000)")
+        deliver { $0.send("RELOADING=1", "MONOTONIC_USEC=\(CurrentProcess.monotonicNanoseconds / 1000)") }
     }
 
     /// The reload is done, or has failed, and the service goes on.
-    func endReload() { socket?.send("READY=1") }
+    func endReload() { deliver { $0.send("READY=1") } }
 
-    func stopping() { socket?.send("STOPPING=1") }
+    func stopping() { deliver { $0.send("STOPPING=1") } }
+
+    /// Sends what the manager must get; waits up to a second if its queue is full.
+    private func deliver(_ send: (NotifySocket) -> Bool) {
+        guard let socket else { return }
+        for _ in 0..<ServiceNotifier.attempts {
+            if send(socket) { return }
+            usleep(ServiceNotifier.attemptMicroseconds)
+        }
+    }
+
+    private static let attempts = 50
+    private static let attemptMicroseconds: UInt32 = 20_000
 
     /// Starts to prove that the service works: for a longer start until it is ready, and then for the watchdog.
     ///

@@ -128,7 +128,7 @@ struct ServiceStart {
 
     private static func write(_ text: String, to path: FilePath) throws {
         let folder = path.removingLastComponent()
-        try EnclosedPath(folder).createDirectory(durable: true)
+        try ConfigurationFile.createDirectory(folder)
         let name = path.lastComponent?.string ?? UnitFile.name
         try DurableFile.replace(
             directory: folder, name: name, contents: Array(text.utf8), permissions: 0o644, isExact: true)

@@ -93,16 +93,16 @@ struct ServiceTests {
         }()
         let process = try work.start(
             ["service", "--json"],
-            environment: ["NOTIFY_SOCKET": work.path("notify").string, "WATCHDOG_USEC": "300000"])
+            environment: ["NOTIFY_SOCKET": work.path("notify").string, "WATCHDOG_USEC": "60000000"])
         try event("starting", process)
         // While the first capture waits, the start is extended.
         let before = try receiver.upTo { $0.hasPrefix("EXTEND_TIMEOUT_USEC=") }
         #expect(!before.contains("READY=1"))
+        #expect(before.contains("WATCHDOG=1"))
         release(block)
         try event("watching", process)
         let start = try receiver.upTo { $0 == "READY=1" }
         #expect(start.contains { $0.hasPrefix("STATUS=1 root watched") })
-        _ = try receiver.upTo { $0 == "WATCHDOG=1" }
         #expect(try work.run("reload").status == 0)
         let reload = try receiver.upTo { $0 == "READY=1" }.filter { $0 != "WATCHDOG=1" }
         #expect(reload.first?.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") == true, "\(reload)")
