@@ -42,10 +42,13 @@ public final class TimelineCursor<Source: TimelineDataSource> {
         case .last: choose(try last())
         case .earlierDay:
             let day = Self.day(of: moment.time)
+            // Near the least number there is no start of the day.
+            guard day > .min, day <= moment.time.seconds else { return choose(nil) }
             let found = try source.moment(at: Timestamp(seconds: day - 1, nanoseconds: 999_999_999))
             choose(found.flatMap { $0.time.seconds < day ? $0 : nil })
         case .laterDay:
-            let next = Self.day(of: moment.time) + Self.daySeconds
+            let (next, isOver) = Self.day(of: moment.time).addingReportingOverflow(Self.daySeconds)
+            guard !isOver else { return choose(nil) }
             let before = try source.moment(at: Timestamp(seconds: next - 1, nanoseconds: 999_999_999)) ?? moment
             choose(try source.moments(.after(before), limit: 1).first)
         }
@@ -63,8 +66,5 @@ public final class TimelineCursor<Source: TimelineDataSource> {
     }
 
     /// Returns the start of a day in UTC, in seconds since 1970.
-    private static func day(of time: Timestamp) -> Int64 {
-        let rest = time.seconds % daySeconds
-        return time.seconds - (rest < 0 ? rest + daySeconds : rest)
-    }
+    private static func day(of time: Timestamp) -> Int64 { TimelineActivity.floor(time.seconds, daySeconds) }
 }

@@ -42,7 +42,7 @@ struct CheckCommand: ParsableCommand {
             Escaping.text(finding.message) + (finding.remedy.map { " — " + Escaping.text($0) } ?? "")
         }
         if !console.isJSON {
-            console.warn(result.warnings, count: result.warnings.count) { "warning: " + Escaping.text($0) }
+            console.warn(result.warnings, count: result.warnings.count) { "note: " + Escaping.text($0) }
         }
         if result.findingCount > 0 { throw ExitStatus.damaged }
     }
