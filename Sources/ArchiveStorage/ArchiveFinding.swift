@@ -10,6 +10,8 @@ public struct ArchiveFinding: Sendable, Hashable {
         case lostSnapshot
         /// A segment that others name is missing: what it held is not listed.
         case missing
+        /// A missing segment that was recorded as lost: nobody expects it back.
+        case lostSegment
         /// Something that a later program wrote cannot be read; the rest can, and nothing can be added.
         case unreadable
         /// A file below `segments` that is not read: its contents are not listed.
@@ -27,6 +29,9 @@ public struct ArchiveFinding: Sendable, Hashable {
     /// A sentence that names the file, without a full stop.
     public let message: String
 
+    /// Whether nothing needs to be done about it, and only a check mentions it.
+    package var isNote: Bool { kind == .stranger || kind == .lostSegment }
+
     package init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message
@@ -42,7 +47,7 @@ public struct ArchiveFinding: Sendable, Hashable {
         case .unread: Advice.repairFile.text
         case .stranger: "move it out of the archive's directory"
         case .unfinishedPurge: "run the same purge again; it does the rest"
-        case .cut: nil
+        case .cut, .lostSegment: nil
         }
     }
 }

@@ -205,6 +205,15 @@ extension ArchiveStore {
         try enter(record, listed: record)
     }
 
+    /// Records that missing segments are lost for good.
+    package func enter(lost segments: Set<SegmentID>, _ reason: String) throws(StorageError) {
+        let sorted = segments.sorted()
+        for start in stride(from: 0, to: sorted.count, by: DroppedSegments.limit) {
+            let part = Set(sorted[start...].prefix(DroppedSegments.limit))
+            try enter(plain: LostSegments(time: .now, segments: part, reason: reason.isEmpty ? nil : reason))
+        }
+    }
+
     // MARK: Statements about existing snapshots and states
 
     /// Enters a label: it is durable when this returns, and absent if this throws.
@@ -259,8 +268,8 @@ extension ArchiveStore {
     /// Replaces a saved state by one with another label.
     package func replaceLabel(of state: StateRecord, _ id: StateID, by label: String?) throws(StorageError) {
         let new = StateRecord(
-            title: state.title, host: state.host, time: state.time, label: label, type: state.type,
-            version: state.version, content: state.content, storedBytes: state.storedBytes)
+            title: state.title, host: state.host, time: state.time, sequence: state.sequence, label: label,
+            type: state.type, version: state.version, content: state.content, storedBytes: state.storedBytes)
         let writer = try beginCommit()
         do throws(StorageError) { _ = try writer.commit(new, replacing: id) } catch {
             writer.abandon()

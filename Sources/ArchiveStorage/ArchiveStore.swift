@@ -152,7 +152,8 @@ package final class ArchiveStore: Sendable {
 
     /// Opens an archive without writing anything: its catalogue is rebuilt in memory.
     ///
-    /// It is not locked, so another process may drop a segment before this one has opened it.
+    /// It is not locked, so another process may drop a segment before this one has opened it. For the same reason the
+    /// catalogue is not kept: only a process that takes part in the archive's locks knows what others have changed since.
     private static func openForReading(
         _ place: ArchivePlace, _ manifest: ArchiveManifest, _ refusal: StorageError
     ) throws(StorageError) -> ArchiveStore {
@@ -183,6 +184,7 @@ package final class ArchiveStore: Sendable {
             $0 =
                 summary.unread.map { ArchiveFinding(.unread, $0) } + damage.map { ArchiveFinding(.damage, $0) }
                 + summary.missing.map { ArchiveFinding(.missing, $0) }
+                + summary.lost.map { ArchiveFinding(.lostSegment, $0) }
                 + summary.unreadable.map { ArchiveFinding(.unreadable, $0) }
                 + lost.map { ArchiveFinding(.lostSnapshot, $0) }
                 + summary.strangers.map { ArchiveFinding(.stranger, $0) }
@@ -196,11 +198,13 @@ package final class ArchiveStore: Sendable {
     ///
     /// Records that break a rule of the format are moved into `salvage`.
     ///
-    /// - Parameter segments: the store of its segments; nil for its directory.
+    /// - Parameters:
+    ///   - segments: the store of its segments; nil for its directory.
+    ///   - reason: why segments that are missing will not come back; they are then recorded as lost.
     /// - Returns: what the rebuild found.
     /// - Throws: `StorageError`, with the code `inUse` if another process uses the archive.
     package static func rebuildCatalogue(
-        of directory: FilePath, segments: (any SegmentStore)? = nil
+        of directory: FilePath, segments: (any SegmentStore)? = nil, writingOff reason: String? = nil
     ) throws(StorageError) -> CatalogueUpdate.Summary {
         let place = ArchivePlace(of: directory, segments)
         do { _ = try place.open() } catch {
@@ -214,9 +218,10 @@ package final class ArchiveStore: Sendable {
         let store = opened.store
         var summary = opened.summary
         if let correction { summary.moved.append(correction) }
-        if summary.damage.isEmpty { return summary }
-        let moved = summary.moved + (try store.moveBrokenRecords())
-        if moved.count == summary.moved.count { return summary }
+        let isWritingOff = reason != nil && !summary.missingSegments.isEmpty
+        let moved = summary.moved + (summary.damage.isEmpty ? [] : try store.moveBrokenRecords())
+        if moved.count == summary.moved.count, !isWritingOff { return summary }
+        if let reason, isWritingOff { try store.enter(lost: summary.missingSegments, reason) }
         store.releaseWriters()
         store.catalogue.close()
         Catalogue.delete(at: place.layout.catalogue)
@@ -243,7 +248,9 @@ package final class ArchiveStore: Sendable {
     package func closeRemovedSegments() { reader.closeRemoved() }
 
     /// A reader with an empty cache: it finds damage that happened after this object's reads.
-    func newReader() -> BlockReader { BlockReader(segments, catalogue, of: layout.directory, manifest.id) }
+    func newReader() -> BlockReader {
+        BlockReader(segments, catalogue, of: layout.directory, manifest.id, reader.budget)
+    }
 
     /// The chunks of `ids` that cannot be read.
     ///

@@ -7,16 +7,16 @@ internal import GRDB
 
 /// Selects snapshots or saved states for a list.
 ///
-/// Snapshots of one root are ordered by sequence, all other lists by time.
+/// Snapshots of one root, and states of one title, are ordered by sequence, all other lists by time.
 package struct RecordFilter<Owner: Sendable>: Sendable {
     /// The position of a record in a list.
     package struct Position: Sendable {
-        /// Used only in a list of one root's snapshots.
+        /// Used only in a list of one root's snapshots, or one title's states.
         package let sequence: UInt64
         package let time: Timestamp
         package let id: ChunkID
 
-        package init(sequence: UInt64 = 0, time: Timestamp, id: ChunkID) {
+        package init(sequence: UInt64, time: Timestamp, id: ChunkID) {
             self.sequence = sequence
             self.time = time
             self.id = id

@@ -93,7 +93,7 @@ struct RecordKind: Sendable {
     /// A new kind needs a line here, a file for its value and a file for its table.
     static let all: [RecordKind] = [
         .droppedSegments, .notices, .snapshots, .gaps, .operations, .states, .forgotten, .unforgotten, .labels, .pins,
-        .notes, .policies, .deletions,
+        .notes, .policies, .deletions, .lostSegments,
     ]
     /// Kinds that affect others: they are entered for all segments before any other record.
     static let enteredFirst: Set<ChunkKind> = [.droppedSegments, .rootNotice, .forgotten]

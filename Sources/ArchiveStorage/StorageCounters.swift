@@ -11,6 +11,8 @@ package final class StorageCounters: Sendable {
         package var segmentsScanned = 0
         /// Blocks read and unpacked, without those found in the cache.
         package var blocksRead = 0
+        /// Raw bytes of these blocks.
+        package var bytesUnpacked = 0
         package var blocksWritten = 0
         /// Tree nodes in the blocks written.
         package var nodesWritten = 0
@@ -34,6 +36,7 @@ package final class StorageCounters: Sendable {
             Counts(
                 segmentsScanned: now.segmentsScanned - earlier.segmentsScanned,
                 blocksRead: now.blocksRead - earlier.blocksRead,
+                bytesUnpacked: now.bytesUnpacked - earlier.bytesUnpacked,
                 blocksWritten: now.blocksWritten - earlier.blocksWritten,
                 nodesWritten: now.nodesWritten - earlier.nodesWritten,
                 synchronizations: now.synchronizations - earlier.synchronizations,
@@ -47,6 +50,7 @@ package final class StorageCounters: Sendable {
 
     let segmentsScanned = Counter()
     let blocksRead = Counter()
+    let bytesUnpacked = Counter()
     let blocksWritten = Counter()
     let nodesWritten = Counter()
     let synchronizations = Counter()
@@ -59,8 +63,9 @@ package final class StorageCounters: Sendable {
 
     package var counts: Counts {
         Counts(
-            segmentsScanned: segmentsScanned.value, blocksRead: blocksRead.value, blocksWritten: blocksWritten.value,
-            nodesWritten: nodesWritten.value, synchronizations: synchronizations.value, lookups: lookups.value,
+            segmentsScanned: segmentsScanned.value, blocksRead: blocksRead.value, bytesUnpacked: bytesUnpacked.value,
+            blocksWritten: blocksWritten.value, nodesWritten: nodesWritten.value,
+            synchronizations: synchronizations.value, lookups: lookups.value,
             questions: questions.value, changesRead: changesRead.value,
             namesRead: namesRead.value, snapshotsRead: snapshotsRead.value, transactions: transactions.value)
     }

@@ -4,14 +4,14 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 
-/// The findings that a command reports before it starts its work; only `check` names files that are no segments.
+/// The findings that a command reports before it starts its work; only `check` mentions those that need no remedy.
 struct FindingReport {
     private let findings: [ArchiveFinding]
 
     /// The maximum number of findings shown as text; `check` reports all.
     private static let limit = 5
 
-    init(_ findings: [ArchiveFinding]) { self.findings = findings.filter { $0.kind != .stranger } }
+    init(_ findings: [ArchiveFinding]) { self.findings = findings.filter { !$0.isNote } }
 
     func write(_ console: Console) {
         if console.isJSON {

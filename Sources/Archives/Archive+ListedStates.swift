@@ -34,7 +34,7 @@ package struct StateQuery: Sendable {
 }
 
 extension Archive {
-    /// The saved states that `query` selects, ordered by time.
+    /// The saved states that `query` selects: those of one title in their order, those of all titles by time.
     package func states(_ query: StateQuery = StateQuery()) throws(ArchiverError) -> [ListedState] {
         try facing { try store.catalogue.states(Archive.filter(query)) }
     }

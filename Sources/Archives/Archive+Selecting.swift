@@ -138,7 +138,7 @@ extension Archive {
     func state(_ steps: Int, before state: ListedState) throws(ArchiverError) -> ListedState {
         try facing {
             var filter = Catalogue.StateFilter(of: state.title, newestFirst: true, limit: 1, offset: steps - 1)
-            filter.behind = .init(time: state.time, id: state.id.chunk)
+            filter.behind = .init(sequence: state.sequence, time: state.time, id: state.id.chunk)
             if let found = try store.catalogue.states(filter).first { return found }
             throw ArchiverError(
                 .noSuchSnapshot,

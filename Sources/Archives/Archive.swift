@@ -133,15 +133,19 @@ public final class Archive: Sendable {
 
     /// Rebuilds the catalogue of the archive in `directory` from its segments, and `archive.json` if that is lost.
     ///
+    /// - Parameter reason: why segments that are missing will not come back, at most 4,096 bytes. They are recorded as
+    ///   lost, and are no longer findings; if one turns up again, it is read. Nil to go on reporting them.
     /// - Throws: `ArchiverError` with the code `inUse` while another process has the archive open.
-    public static func repairCatalogue(of directory: FilePath? = nil) throws(ArchiverError) -> CatalogueRepair {
+    public static func repairCatalogue(
+        of directory: FilePath? = nil, writingOff reason: String? = nil
+    ) throws(ArchiverError) -> CatalogueRepair {
         try facing {
             let directory = try (directory ?? defaultDirectory).absolute
-            let summary = try ArchiveStore.rebuildCatalogue(of: directory)
+            let summary = try ArchiveStore.rebuildCatalogue(of: directory, writingOff: reason)
             return CatalogueRepair(
                 segments: summary.segments, chunks: summary.chunks, snapshots: summary.snapshots,
                 gaps: summary.gaps, states: summary.states, operations: summary.operations, cutBytes: summary.cutBytes,
-                moved: summary.moved, findings: summary.unread + summary.missing + summary.damage)
+                moved: summary.moved, lost: summary.lost, findings: summary.unread + summary.missing + summary.damage)
         }
     }
 
@@ -182,6 +186,8 @@ public struct CatalogueRepair: Sendable, Hashable {
     public let cutBytes: Int
     /// Records that broke a rule of the format and were moved into the directory `salvage`, one sentence each.
     public let moved: [String]
+    /// Missing segments that are recorded as lost, one sentence each.
+    public let lost: [String]
     /// The damage found, one sentence for each place.
     public let findings: [String]
 }

@@ -7,11 +7,17 @@ internal import SnapshotTree
 
 /// One check of an archive.
 package enum ArchiveCheck {
+    /// The raw bytes that a check may unpack, and how many more for each raw byte of a block.
+    ///
+    /// The longest chains of an undamaged archive have 17 blocks.
+    package static let leastWork = 1 << 30
+    package static let workFactor = 32
+
     /// Checks the segments' blocks, the catalogue against them, every record, and every snapshot's tree and content.
     ///
     /// - Parameter readingData: whether to read and verify every byte; otherwise only the structure is checked.
     package static func run(
-        _ store: ArchiveStore, readingData: Bool, _ progress: OperationProgress?
+        _ store: ArchiveStore, readingData: Bool, _ progress: OperationProgress?, leastWork: Int = leastWork
     ) throws -> CheckResult {
         // A chunk that moves to another segment during the check would seem to be lost.
         let lock = try store.withoutReclaimers()
@@ -19,6 +25,8 @@ package enum ArchiveCheck {
         if lock != nil { try store.indexCondemnedAgain() }
         // A cached block may be damaged on the disk by now.
         store.forgetReadBlocks()
+        store.limitUnpacking(to: leastWork)
+        defer { store.limitUnpacking(to: nil) }
         let nodes = StoredNodes(store)
         // Everything listed now is already in the segments, even if other processes keep writing.
         let listed = try ListedRecords(store.catalogue)
@@ -27,7 +35,7 @@ package enum ArchiveCheck {
         for finding in store.findings where [.unread, .missing, .unreadable].contains(finding.kind) {
             report.find(finding.message, remedy: finding.remedy)
         }
-        report.result.warnings = store.findings.filter { $0.kind == .stranger }.map(\.message)
+        report.result.warnings = store.findings.filter(\.isNote).map(\.message)
         let found = try SegmentCheck.run(store, readingData: readingData, report, progress)
         let contents = ContentCheck(store, found.chunks)
         try RecordCheck(store, found, contents, report).run(listed)

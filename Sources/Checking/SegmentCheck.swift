@@ -117,6 +117,7 @@ struct SegmentCheck {
         report.result.blocks += blocks.count
         report.result.bytesRead += UInt64(scan.length)
         for (header, offset) in blocks {
+            store.raiseUnpacking(by: ArchiveCheck.workFactor * header.rawLength)
             let place = BlockLocation(segment: segment.number, offset: offset)
             let isIndexed = offset < segment.indexedLength
             if isIndexed, try !isGoing(segment.number), try store.catalogue.block(at: place) != StoredBlock(header) {

@@ -37,6 +37,7 @@ extension Archive {
             var (tops, contained) = DeletedPath.folded(removals)
             tops.sort { $0.place != $1.place ? $0.place > $1.place : $0.change.path < $1.change.path }
             var found: [DeletedPath] = []
+            let excluded = ExcludedPaths(self)
             var places: [HistoryPlace: (deletedIn: ListedSnapshot, lastIn: ListedSnapshot)] = [:]
             for removal in tops {
                 if places[removal.place] == nil {
@@ -49,6 +50,7 @@ extension Archive {
                 guard let (deletedIn, lastIn) = places[removal.place] else { continue }
                 if let since, deletedIn.time < since { continue }
                 let change = removal.change
+                if try excluded.explain(change, after: lastIn, in: deletedIn) { continue }
                 found.append(
                     DeletedPath(
                         path: change.path, kind: change.object, size: change.size,

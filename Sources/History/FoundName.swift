@@ -164,6 +164,7 @@ private struct NameSearch {
     private var catalogue: Catalogue { archive.store.catalogue }
 
     func run(_ body: (FoundName) -> Bool) throws {
+        let excluded = ExcludedPaths(archive)
         var snapshots = Snapshots(catalogue: catalogue, root: root)
         guard let first = try catalogue.firstSnapshot(root: root), let latest = try snapshots.before(.end) else {
             return
@@ -171,7 +172,7 @@ private struct NameSearch {
         let originals = try originals(first)
         for path in try changedPaths().union(originals.keys).sorted() {
             if isCancelled() { return }
-            guard let name = try name(path, originals[path], first, latest, &snapshots),
+            guard let name = try name(path, originals[path], first, latest, &snapshots, excluded),
                 pattern.matches(path.bytes, isDirectory: name.kind == .directory)
             else { continue }
             if !body(name) { return }
@@ -207,7 +208,7 @@ private struct NameSearch {
     ///   - first: the root's first snapshot.
     private func name(
         _ path: RelativePath, _ original: (kind: FileKind, size: UInt64)?, _ first: ListedSnapshot,
-        _ latest: ListedSnapshot, _ snapshots: inout Snapshots
+        _ latest: ListedSnapshot, _ snapshots: inout Snapshots, _ excluded: ExcludedPaths
     ) throws -> FoundName? {
         let wasLarger = size.map { size in (original?.size ?? 0) > size } ?? true
         guard let ends = try catalogue.ends(of: path, root: root, largerThan: size) else {
@@ -224,10 +225,11 @@ private struct NameSearch {
         let change = ends.last.change
         let isGone = change.kind == .removed
         guard let lastIn = try isGone ? snapshots.before(ends.last.place) : latest else { return nil }
+        // A snapshot captured aside lacks paths that it excludes: only a later one shows their deletion.
+        var deletedIn = isGone ? try snapshots.regular(from: ends.last.place) : nil
+        if let known = deletedIn, try excluded.explain(change, after: lastIn, in: known) { deletedIn = nil }
         return FoundName(
             path: path, kind: change.object, size: change.size, versionCount: ends.count + (isOriginal ? 1 : 0),
-            first: oldest, lastChange: lastChange, lastIn: lastIn,
-            // A snapshot captured aside lacks paths that it excludes: only a later one shows their deletion.
-            deletedIn: isGone ? try snapshots.regular(from: ends.last.place) : nil)
+            first: oldest, lastChange: lastChange, lastIn: lastIn, deletedIn: deletedIn)
     }
 }

@@ -25,7 +25,7 @@ extension Archive {
     ) throws(StateError) -> [Memento] {
         var filter = Catalogue.StateFilter(
             of: title, label: label, until: until, since: since, newestFirst: newestFirst, limit: limit)
-        filter.behind = last.map { .init(time: $0.time, id: $0.id) }
+        filter.behind = last.map { .init(sequence: $0.sequence, time: $0.time, id: $0.id) }
         return try stating { try store.catalogue.states(filter).map(Memento.init) }
     }
 

@@ -20,6 +20,8 @@ public struct Memento: Sendable, Hashable, Identifiable, Codable {
     public let bytes: UInt64
     /// The bytes that the archive grew by for the state.
     public let storedBytes: UInt64
+    /// Its place in the order of its title, which is that of the saves, whatever the clock said.
+    package let sequence: UInt64
 
     /// When the state was saved, as a `Date`, accurate to a microsecond.
     public var date: Date { time.date }
@@ -34,6 +36,7 @@ public struct Memento: Sendable, Hashable, Identifiable, Codable {
         label = state.label
         bytes = state.bytes
         storedBytes = state.storedBytes
+        sequence = state.sequence
     }
 
     package init(_ snapshot: ListedSnapshot) {
@@ -43,6 +46,7 @@ public struct Memento: Sendable, Hashable, Identifiable, Codable {
         label = snapshot.label
         bytes = snapshot.totals.bytes
         storedBytes = snapshot.storedBytes
+        sequence = snapshot.sequence
     }
 }
 

@@ -55,6 +55,7 @@ extension Archive {
     ) throws -> [ListedState] {
         let states = try store.catalogue.states(.init(of: title))
         let rows = states.enumerated().map { index, state in
+            // Not the state's own sequence: two can be equal.
             ThinningRow(
                 id: SnapshotID(state.id.chunk), sequence: UInt64(index), time: state.time, hasLabel: state.label != nil)
         }

@@ -158,10 +158,9 @@ package struct StateWriter: Sendable {
             var own = OwnChunks()
             let content = try content(bytes, previous, commit, &own)
             let record = StateRecord(
-                title: title, host: CurrentProcess.hostName,
-                time: StateWriter.time(store.clock?() ?? .now, after: latest?.time),
-                label: label,
-                type: type, version: UInt32(clamping: version), content: content, storedBytes: commit.storedBytes)
+                title: title, host: CurrentProcess.hostName, time: store.clock?() ?? .now,
+                sequence: try sequence(after: latest), label: label, type: type, version: UInt32(clamping: version),
+                content: content, storedBytes: commit.storedBytes)
             let bases = own.bases + [latest?.id.chunk].compactMap { $0 }
             return try commit.commit(record, content: own.chunks, bases: bases.compactMap { try store.base($0) })
         } catch {
@@ -214,10 +213,16 @@ package struct StateWriter: Sendable {
         }
     }
 
-    /// The time for a state saved now: always later than the previous state's, even if the clock was set back.
-    package static func time(_ now: Timestamp = .now, after latest: Timestamp?) -> Timestamp {
-        guard let latest, now <= latest else { return now }
-        return latest.advanced(byNanoseconds: 1)
+    /// The place of a state after `latest`: the order does not depend on clocks.
+    private func sequence(after latest: ListedState?) throws -> UInt64 {
+        guard let latest else { return 1 }
+        guard latest.sequence < Snapshot.sequenceLimit else {
+            throw StorageError(
+                .system, store.layout.directory,
+                "state \(latest.id.short) of '\(title)' has the greatest sequence number, so no state can be later",
+                remedy: "forget that state")
+        }
+        return latest.sequence + 1
     }
 }
 

@@ -43,18 +43,24 @@ extension Scroller where Source: TimelineDataSource {
         case .last: try scroll(.last)
         case .earlierDay:
             let day = Self.day(of: moment.time)
+            // Near the least number there is no start of the day.
+            guard day > .min, day <= moment.time.seconds else {
+                select(nil)
+                return
+            }
             let found = try source.moment(at: Timestamp(seconds: day - 1, nanoseconds: 999_999_999))
             select(found.flatMap { $0.time.seconds < day ? $0 : nil })
         case .laterDay:
-            let next = Self.day(of: moment.time) + Self.daySeconds
+            let (next, isOver) = Self.day(of: moment.time).addingReportingOverflow(Self.daySeconds)
+            guard !isOver else {
+                select(nil)
+                return
+            }
             let before = try source.moment(at: Timestamp(seconds: next - 1, nanoseconds: 999_999_999)) ?? moment
             try scroll(.after(before))
         }
     }
 
     /// Returns the start of a day in UTC, in seconds since 1970.
-    private static func day(of time: Timestamp) -> Int64 {
-        let rest = time.seconds % daySeconds
-        return time.seconds - (rest < 0 ? rest + daySeconds : rest)
-    }
+    private static func day(of time: Timestamp) -> Int64 { TimelineActivity.floor(time.seconds, daySeconds) }
 }

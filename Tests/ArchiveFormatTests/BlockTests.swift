@@ -217,9 +217,9 @@ struct BlockTests {
     func kindNumbers() {
         let kinds: [ChunkKind] = [
             .content, .node, .snapshot, .sliceList, .gap, .state, .operation, .forgotten, .rootNotice,
-            .droppedSegments, .label, .pin, .note, .policy, .unforgotten, .deletion,
+            .droppedSegments, .label, .pin, .note, .policy, .unforgotten, .deletion, .opening, .lostSegments,
         ]
-        #expect(kinds.map(\.rawValue) == Array(0...15))
+        #expect(kinds.map(\.rawValue) == Array(0...17))
     }
 
     @Test("no bytes crash the header decoder, and a decoded header encodes to the same bytes")

@@ -33,6 +33,7 @@ struct GoldenValueTests {
         #expect(try PolicyRecord(decoding: Fixtures.golden("policy-removed.cbor")) == GoldenValues.rootPolicy)
         #expect(try UnforgottenRecords(decoding: Fixtures.golden("unforgotten.cbor")) == GoldenValues.unforgotten)
         #expect(try DeletionRecord(decoding: Fixtures.golden("deletion.cbor")) == GoldenValues.deletion)
+        #expect(try LostSegments(decoding: Fixtures.golden("lost-segments.cbor")) == GoldenValues.lost)
         #expect(try ArchiveManifest(decoding: Fixtures.golden("archive.json")) == GoldenValues.manifest)
         let blockHeader = try Fixtures.golden("block-header").withUnsafeBytes {
             try BlockHeader(decoding: $0, at: GoldenValues.place)

@@ -83,6 +83,14 @@ struct KeepingRecordTests {
         ] {
             #expect(throws: FormatError.self, "\(text.prefix(40))") { try DeletionRecord(decoding: hex(text)) }
         }
+        let segment = "50" + String(repeating: "11", count: 16)
+        for text in [
+            "a2 00 8105 01 80", "a1 00 8105", "a1 01 81" + segment, "a2 00 8105 01 82" + segment + segment,
+            "a3 00 8105 01 81" + segment + "02 60", "a3 00 8105 01 81" + segment + "02 4161",
+            "a2 00 8105 01 81" + id, "a2 00 82" + "05 00" + "01 81" + segment,
+        ] {
+            #expect(throws: FormatError.self, "\(text.prefix(40))") { try LostSegments(decoding: hex(text)) }
+        }
     }
 
     @Test("an invalid policy is refused")
@@ -105,7 +113,9 @@ struct KeepingRecordTests {
         }
     }
 
-    @Test("a record reads back as it was written: labels, pins, notes, policies, unforgotten records, deletions")
+    @Test(
+        "a record reads back as it was written: labels, pins, notes, policies, unforgotten records, deletions, lost segments"
+    )
     func codable() throws {
         var random = SeededGenerator()
         for _ in 0..<200 {
@@ -129,6 +139,8 @@ struct KeepingRecordTests {
                 Dictionary(lifetimes) { first, _ in first }, at: random.recordTime())
             { try check(record, &random) }
             try check(random.policy(), &random)
+            let segments = Set((0...random.below(4)).map { _ in SegmentID.random() })
+            try check(LostSegments(time: random.recordTime(), segments: segments, reason: random.words()), &random)
         }
     }
 

@@ -17,6 +17,9 @@ struct StateRecordTests {
         let full = StateRecord(
             title: "g", host: "h", time: plain.time, label: "", type: "T", version: 2,
             content: .slices([Slice(length: 100, chunk: id)]), storedBytes: 9)
+        let third = StateRecord(
+            title: "g", host: "", time: Timestamp(seconds: 5), sequence: 3, type: "", content: .inline([0]))
+        #expect(third.encoded() == hex("a4" + fields.joined() + "08 03"))
         let slices = "06 a1 08 81 82 1864 5820" + id.hex
         #expect(full.encoded() == hex("a8 00 6167 01 6168 02 8105 03 60 04 6154 05 02" + slices + "07 09"))
     }
@@ -32,7 +35,9 @@ struct StateRecordTests {
         let wrong = [
             "a3 00 60" + fields[1] + fields[2], "a4 00 6167 01 60" + fields[1] + fields[2],
             "a4 00 6167 02 8105 05 01" + fields[2], "a4 00 6167 02 8105 05 00" + fields[2],
-            "a4" + fields.joined() + "07 00", "a3 00 6167 02 8105 06 a0", "a3 00 6167 02 8105 06 a1 0b 4100",
+            "a4" + fields.joined() + "07 00", "a4" + fields.joined() + "08 00", "a4" + fields.joined() + "08 01",
+            "a4" + fields.joined() + "08 1b 4000000000000000", "a3 00 6167 02 8105 06 a0",
+            "a3 00 6167 02 8105 06 a1 0b 4100",
             "a3 00 6167 02 8105 06 a1 08 81 81 05",
         ]
         for text in wrong {
@@ -91,7 +96,7 @@ struct StateRecordTests {
         var random = SeededGenerator()
         for _ in 0..<100 {
             let (state, forgotten) = (random.stateRecord(), random.forgottenRecords())
-            let laterState = try extended(state.encoded(), with: 8 + random.number(bits: 20))
+            let laterState = try extended(state.encoded(), with: 9 + random.number(bits: 20))
             #expect(try StateRecord(decoding: laterState) == state, "seed \(random.seed)")
             #expect(try CBORDecoder().decode(StateRecord.self, from: laterState) == state, "seed \(random.seed)")
             let laterForgotten = try extended(forgotten.encoded(), with: 3 + random.number(bits: 20))
@@ -113,7 +118,7 @@ struct StateRecordTests {
             bytes[random.below(bytes.count)] ^= UInt8(1 << random.below(8))
             let item = try? CBORValue(decoding: bytes)
             if let read = try? StateRecord(decoding: bytes) {
-                #expect(read.encoded() == item.map { known(0...7, of: $0).encoded() }, "seed \(random.seed)")
+                #expect(read.encoded() == item.map { known(0...8, of: $0).encoded() }, "seed \(random.seed)")
             }
             if let read = try? ForgottenRecords(decoding: bytes) {
                 #expect(read.encoded() == item.map { known(0...2, of: $0).encoded() }, "seed \(random.seed)")
@@ -146,8 +151,9 @@ extension SeededGenerator {
         }
         let title = text()
         return StateRecord(
-            title: title.isEmpty ? "title" : title, host: text(), time: recordTime(), label: oneIn(2) ? text() : nil,
-            type: text(), version: UInt32(1 + below(3)), content: content, storedBytes: oneIn(2) ? 0 : number() >> 1)
+            title: title.isEmpty ? "title" : title, host: text(), time: recordTime(),
+            sequence: oneIn(2) ? 1 : 2 + number(bits: 61), label: oneIn(2) ? text() : nil, type: text(),
+            version: UInt32(1 + below(3)), content: content, storedBytes: oneIn(2) ? 0 : number() >> 1)
     }
 
     fileprivate mutating func forgottenRecords() -> ForgottenRecords {

@@ -82,6 +82,22 @@ struct ChainTests {
         }
     }
 
+    @Test("names that the list lacks, as after a full disk, are added by the next program, also behind half a line")
+    func healedList() throws {
+        let scene = try Scene()
+        let list = scene.path.appending("begun")
+        let whole = try list.readFile()
+        for kept in [0, whole.count / 2, whole.count - 1, whole.count] {
+            try list.writeFile(Array(whole.prefix(kept)))
+            _ = try scene.open()
+            let lines = try Set(list.readFile().split(separator: UInt8(ascii: "\n")).map(Array.init))
+            #expect(lines.isSuperset(of: whole.split(separator: UInt8(ascii: "\n")).map(Array.init)), "\(kept)")
+        }
+        let newest = try #require(scene.segments.last)
+        try newest.removeFile()
+        #expect(try scene.missing().count == 1)
+    }
+
     @Test("several missing segments are all named, also if the list has lines that name nothing")
     func several() throws {
         let scene = try Scene()
@@ -102,6 +118,38 @@ struct ChainTests {
         try store.segments.path(of: segment.path).removeFile()
         #expect(try scene.open().findings.isEmpty)
         #expect(try scene.missing() == [])
+    }
+
+    @Test("a lost segment that is written off is no finding any more, and is read if it turns up again")
+    func writtenOff() throws {
+        let scene = try Scene()
+        let lost = scene.segments[2]
+        let bytes = try lost.readFile()
+        let name = try #require(lost.lastComponent?.string)
+        try lost.removeFile()
+        #expect(try scene.missing().count == 1)
+        #expect(try ArchiveStore.rebuildCatalogue(of: scene.path).missing.count == 1)
+        let summary = try ArchiveStore.rebuildCatalogue(of: scene.path, writingOff: "bad sectors")
+        #expect(summary.missing == [] && summary.lost.count == 1, "\(summary)")
+        for isRebuilt in [false, true] {
+            if isRebuilt { scene.removeCatalogue() }
+            let store = try scene.open()
+            #expect(store.findings.map(\.kind) == [.lostSegment], "\(store.findings)")
+            let message = store.findings.first?.message ?? ""
+            #expect(message.contains(name) && message.hasSuffix(": bad sectors"), "\(message)")
+        }
+        // Another loss is a finding.
+        let other = scene.segments[4]
+        let others = try other.readFile()
+        try other.removeFile()
+        #expect(try scene.missing().count == 1)
+        try other.writeFile(others)
+        #expect(try scene.missing() == [])
+        try lost.writeFile(bytes)
+        scene.removeCatalogue()
+        let store = try scene.open()
+        #expect(store.findings == [])
+        for commit in scene.commits { #expect(try store.holds(commit)) }
     }
 
     @Test("repair restores a damaged archive.json byte by byte from the segments")

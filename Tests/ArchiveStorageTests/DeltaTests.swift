@@ -162,6 +162,47 @@ struct DeltaTests {
         #expect(store.counters.counts.blocksRead - before < 600)
     }
 
+    @Test("a block whose bases would take more work than a reader must do is stored without them")
+    func limitOfWork() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        let length = 2 << 20
+        /// A chunk of zeros that begins with a number, and its delta against bases that are like it.
+        func layered(_ number: UInt64, on bases: [ChunkID], depth: Int) throws -> (ChunkID, EncodedBlock) {
+            let start = withUnsafeBytes(of: number) { Array($0) }
+            let chunk = RawChunk(kind: .content, bytes: start + [UInt8](repeating: 0, count: length - 8))
+            if bases.isEmpty { return (chunk.id, try store.encode([chunk], level: 1)) }
+            // Insert 8, copy the rest from 8 bytes behind the beginning.
+            let delta: [UInt8] = [8, 0xf8, 0xff, 0x7f, 0x10] + start
+            let payload = [UInt8(delta.count)] + delta
+            let header = BlockHeader(
+                codec: .delta, depth: depth, storedLength: payload.count,
+                payloadChecksum: payload.withUnsafeBytes { crc32($0) }, bases: bases.map { ChunkPrefix($0) },
+                chunks: [.init(kind: .content, length: length, id: chunk.id)])
+            return (chunk.id, EncodedBlock(header: header, payload: payload))
+        }
+        let writer = try store.beginCommit()
+        var layers: [[ChunkID]] = [[]]
+        for depth in 0...8 {
+            var layer: [ChunkID] = []
+            for number in 0..<(depth == 0 ? 1 : 8) {
+                let (id, block) = try layered(UInt64(8 * depth + number), on: layers[depth], depth: depth)
+                try append(block, to: writer)
+                layer.append(id)
+            }
+            layers.append(layer)
+        }
+        try end(writer)
+        // 57 blocks of 2 MiB are below the last layer, so one block on top of it may be read.
+        #expect(try store.read(layers[9][0]).count == length)
+        let new = RawChunk(kind: .content, bytes: [UInt8](repeating: 0, count: 1 << 16) + [1])
+        for (count, isUsed) in [(1, true), (6, true), (7, false), (8, false)] {
+            let bases = try layers[9].prefix(count).map { try #require(try store.base($0)) }
+            let block = try store.encode([new], bases: bases)
+            #expect(block.header.bases.count == (isUsed ? count : 0), "\(count) bases")
+        }
+    }
+
     @Test("a chain of crafted blocks far deeper than the format allows is an error")
     func tooDeep() throws {
         let directory = try TemporaryDirectory()

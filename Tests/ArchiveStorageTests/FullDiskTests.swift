@@ -204,6 +204,8 @@ private final class VanishingSegments: SegmentStore {
     let base = MemorySegments()
     let areVanishing = Locked(false)
 
+    func note(begun names: [SegmentName]) {}
+
     func prepare() throws(StorageError) { try base.prepare() }
     func list() throws(StorageError) -> SegmentListing { try base.list() }
     func path(of name: String) -> FilePath { base.path(of: name) }

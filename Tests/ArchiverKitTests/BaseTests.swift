@@ -161,6 +161,32 @@ struct BaseTests {
         #expect(hidden.contains("build/same") && !hidden.contains("f"), "each row agrees with both ends")
     }
 
+    @Test("what only a capture aside has, as the root's rules exclude it, is not deleted by the next snapshot")
+    func historyAcrossFullerAside() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("build")
+        for name in ["f", "gone", "build/o", "large"] {
+            try sandbox.root.write(FilePath(name), name == "large" ? String(repeating: "x", count: 5_000) : name)
+        }
+        var rules = BaseTests.noBuild
+        rules.largerThan = 1_000
+        _ = try sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: rules))
+        try sandbox.root.write("short-lived", "only in the snapshot aside")
+        let aside = try #require(
+            try sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: ExclusionRules())).snapshot)
+        #expect(aside.isAside)
+        unlink(sandbox.root.full("gone").string)
+        unlink(sandbox.root.full("short-lived").string)
+        let last = try sandbox.capture()
+        #expect(try paths(last, in: sandbox) == ["f"])
+        let root = ArchivedRoot(here: sandbox.root.directory)
+        let deleted = try sandbox.archive.deletedPaths(in: root)
+        #expect(Set(deleted.map { "\($0.path)" }) == ["gone", "short-lived"], "build and large are still there")
+        let names = try sandbox.archive.names(matching: Array("*".utf8), in: root)
+        #expect(Set(names.filter(\.isDeleted).map { "\($0.path)" }) == ["gone", "short-lived"])
+        #expect(Set(names.map { "\($0.path)" }).isSuperset(of: ["build", "build/o", "large"]))
+    }
+
     @Test("a capture without exclusions adds nothing stale to the snapshots of a watcher that has exclusions")
     func moreBeside() async throws {
         let sandbox = try Sandbox()

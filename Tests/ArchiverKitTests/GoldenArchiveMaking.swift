@@ -160,6 +160,9 @@ struct GoldenArchiveMaking {
             PolicyRecord(
                 rootPath: latest.rootPath, host: latest.host, machine: latest.machine, time: .now,
                 tiers: [.init(width: 604_800, age: nil)]))
+        try archive.store.enter(lifetimes: [snapshots[7].id: 691_800])
+        let lost = SegmentHeader(archive: archive.store.manifest.id, segment: .random(), created: .now).segment
+        try archive.store.enter(lost: [lost], "golden")
         try archive.store.enter(
             RootNotice(
                 rootPath: Array("/moved".utf8), host: "golden", kind: .moved, time: .now, machine: latest.machine,

@@ -64,7 +64,7 @@ struct GoldenArchiveTests {
         for kind in [
             "state", "gap", "operation", "notice", "dropped", "sealed", "to depth 16", "forgotten", "pin", "note",
             "policy",
-            "late",
+            "late", "deletion", "lost",
         ] {
             #expect(expected.contains(kind), "\(kind)")
         }

@@ -11,7 +11,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
     case deflate, delta, patterns
     case notice, dropped
     case label, pin, note, policy, unforgotten, deletion
-    case opening
+    case opening, lost
 
     /// The segment of the golden values.
     private static let origin: BlockOrigin = {
@@ -51,6 +51,7 @@ package enum FuzzTarget: UInt8, CaseIterable, Sendable {
         case .unforgotten: open(bytes, { try UnforgottenRecords(decoding: $0) }, { $0.encoded() })
         case .deletion: open(bytes, { try DeletionRecord(decoding: $0) }, { $0.encoded() })
         case .opening: open(bytes, { try SegmentOpening(decoding: $0) }, { $0.encoded() })
+        case .lost: open(bytes, { try LostSegments(decoding: $0) }, { $0.encoded() })
         case .manifest: open(bytes, { try ArchiveManifest(decoding: $0) }, { $0.encoded() })
         case .segmentHeader:
             bytes.withUnsafeBytes { _ = try? SegmentHeader(decoding: $0) }

@@ -3,7 +3,7 @@
 
     reader.py ARCHIVE [LABEL...]
 
-Prints a line for each finding ("missing NAME", "unreadable ID", "unread FILE"), and for each listed snapshot
+Prints a line for each finding ("missing NAME", "lost NAME", "unreadable ID", "unread FILE"), and for each listed snapshot
 "snapshot ID". For a snapshot with one of the labels, prints its entries as `fixtures/golden-archives/README.md`
 describes. Exit code 2: the archive must not be read.
 """
@@ -12,7 +12,7 @@ import hashlib, json, os, re, struct, sys, zlib
 
 import cbor2
 
-CONTENT, NODE, SNAPSHOT, SLICES, FORGOTTEN, DROPPED, UNFORGOTTEN, OPENING = 0, 1, 2, 3, 7, 9, 14, 16
+CONTENT, NODE, SNAPSHOT, SLICES, FORGOTTEN, DROPPED, UNFORGOTTEN, OPENING, LOST = 0, 1, 2, 3, 7, 9, 14, 16, 17
 KINDS = ["file", "directory", "symbolicLink", "fifo", "socket", "characterDevice", "blockDevice"]
 NAME = re.compile(r"\d{8}T\d{6}\.\d{6}Z-([0-9a-f]{32})\.segment")
 FEATURES = set()
@@ -109,9 +109,11 @@ class Archive:
                         named[bytes.fromhex(match[1])] = match[0]
         except FileNotFoundError:
             pass
+        lost = {segment for record in self.decoded(LOST) for segment in record[1]}
         for segment, name in named.items():
             if segment not in present and segment not in dropped:
-                self.findings.append(f"missing {name or segment.hex()}")
+                finding = "lost" if segment in lost else "missing"
+                self.findings.append(f"{finding} {name or segment.hex()}")
         # Nothing in a dropped segment counts, except its records of dropped segments.
         self.chunks, self.records = {}, {}
         for data in segments:

@@ -149,6 +149,8 @@ class Segment:
         os.close(directory)
         with open(os.path.join(archive, "begun"), "ab") as begun:
             begun.write(name.encode() + b"\n")
+            begun.flush()
+            os.fsync(begun.fileno())
 
     def append(self, kind, raw):
         """Appends a chunk in a block of its own, without compression."""

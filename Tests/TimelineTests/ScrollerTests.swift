@@ -93,6 +93,16 @@ private final class Letters: ScrollerList, ScrollerDelegate {
         #expect(try scroller.next() && scroller.view() == "x")
     }
 
+    @Test("the first and the last day that a number of 64 bits can name have no other day beside them")
+    func endsOfTime() throws {
+        let ends = [Int.min / (7 * 3600), 0, Int.max / (7 * 3600)].map { Numbers.Moment(id: $0) }
+        let cursor = Scroller(Numbers(all: ends))
+        let listener = Listener()
+        cursor.delegate = listener
+        for step in [.last, .laterDay, .first, .earlierDay] as [TimelineStep] { try cursor.take(step) }
+        #expect(listener.selected == [ends[2].id, ends[0].id] && listener.ends == 2)
+    }
+
     @Test("steps lead to neighbours, other days and the ends, and the delegate receives each")
     func steps() throws {
         let cursor = Scroller(Numbers(all: (0..<10).map { Numbers.Moment(id: $0) }))

@@ -8,8 +8,10 @@ public struct StateRecord: Hashable, Sendable {
     public let title: String
     /// The name of the machine that saved it.
     public let host: String
-    /// When it was saved.
+    /// When it was saved, as the clock showed it.
     public let time: Timestamp
+    /// Its place in the order of its title: one more than that of the latest state when this one was saved, at least 1.
+    public let sequence: UInt64
     /// The name that the user gave to this state.
     public let label: String?
     /// The name of the state's type, for people.
@@ -23,12 +25,13 @@ public struct StateRecord: Hashable, Sendable {
 
     /// The record of a saved state.
     public init(
-        title: String, host: String, time: Timestamp, label: String? = nil, type: String, version: UInt32 = 1,
-        content: Content, storedBytes: UInt64 = 0
+        title: String, host: String, time: Timestamp, sequence: UInt64 = 1, label: String? = nil, type: String,
+        version: UInt32 = 1, content: Content, storedBytes: UInt64 = 0
     ) {
         self.title = title
         self.host = host
         self.time = time
+        self.sequence = sequence
         self.label = label
         self.type = type
         self.version = version
@@ -61,6 +64,7 @@ extension StateRecord {
         case version = 5
         case content = 6
         case storedBytes = 7
+        case sequence = 8
     }
 
     /// The decoded fields of a record before they are checked.
@@ -73,6 +77,7 @@ extension StateRecord {
         var version: UInt32?
         var content = Content.none
         var storedBytes: UInt64 = 0
+        var sequence: UInt64?
     }
 
     private init(_ parts: Parts) throws(FormatError) {
@@ -80,6 +85,9 @@ extension StateRecord {
             throw .malformed("a state lacks fields")
         }
         if let version = parts.version, version < 2 { throw .malformed("the version of a state is less than 2") }
+        if let sequence = parts.sequence, !(2...Snapshot.sequenceLimit).contains(sequence) {
+            throw .malformed("the sequence number of a state is out of range")
+        }
         try FormatLimits.check(parts.storedBytes, FormatLimits.bytes, "stored bytes")
         try parts.content.validate(in: .file)
         guard parts.content.size > 0 else { throw .malformed("a state has no content") }
@@ -87,8 +95,8 @@ extension StateRecord {
             throw .malformed("a state has holes")
         }
         self.init(
-            title: title, host: parts.host, time: time, label: parts.label, type: parts.type,
-            version: parts.version ?? 1, content: parts.content, storedBytes: parts.storedBytes)
+            title: title, host: parts.host, time: time, sequence: parts.sequence ?? 1, label: parts.label,
+            type: parts.type, version: parts.version ?? 1, content: parts.content, storedBytes: parts.storedBytes)
     }
 }
 
@@ -104,6 +112,7 @@ extension StateRecord: Codable {
         parts.version = try fields.decodeIfPresent(UInt32.self, forKey: .version)
         parts.content = try fields.decode(Content.self, forKey: .content)
         parts.storedBytes = try fields.decodeIfPresent(UInt64.self, forKey: .storedBytes) ?? 0
+        parts.sequence = try fields.decodeIfPresent(UInt64.self, forKey: .sequence)
         self = try decoder.checking { () throws(FormatError) in try StateRecord(parts) }
     }
 
@@ -117,6 +126,7 @@ extension StateRecord: Codable {
         if version != 1 { try fields.encode(version, forKey: .version) }
         try fields.encode(content, forKey: .content)
         if storedBytes != 0 { try fields.encode(storedBytes, forKey: .storedBytes) }
+        if sequence != 1 { try fields.encode(sequence, forKey: .sequence) }
     }
 }
 

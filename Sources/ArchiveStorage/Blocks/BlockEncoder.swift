@@ -29,11 +29,18 @@ package struct BaseChunk: Sendable {
     package let bytes: [UInt8]
     /// The depth of its block: the longest chain of bases that it depends on.
     package let depth: Int
+    /// What it takes to unpack its block; nil if that is not known.
+    let cost: UnpackingCost?
 
     package init(id: ChunkID, bytes: [UInt8], depth: Int) {
+        self.init(id: id, bytes: bytes, depth: depth, cost: nil)
+    }
+
+    init(id: ChunkID, bytes: [UInt8], depth: Int, cost: UnpackingCost?) {
         self.id = id
         self.bytes = bytes
         self.depth = depth
+        self.cost = cost
     }
 }
 

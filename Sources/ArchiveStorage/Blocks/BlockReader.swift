@@ -16,6 +16,7 @@ final class BlockReader: Sendable {
     private let archive: ArchiveID
     let catalogue: Catalogue
     let cache = BlockCache(capacityBytes: 32 << 20)
+    let budget: UnpackingBudget
     private let open = Locked<[Int64: Segment]>([:])
 
     /// The most segments kept open; each may hold a descriptor.
@@ -24,7 +25,12 @@ final class BlockReader: Sendable {
     /// Payloads and joined bases above this many bytes are large: each block in a chain would hold its own in memory.
     private static let keptPayload = 1 << 20
 
-    init(_ segments: any SegmentStore, _ catalogue: Catalogue, of directory: FilePath, _ archive: ArchiveID) {
+    /// - Parameter budget: bounds the work of all reads.
+    init(
+        _ segments: any SegmentStore, _ catalogue: Catalogue, of directory: FilePath, _ archive: ArchiveID,
+        _ budget: UnpackingBudget = UnpackingBudget()
+    ) {
+        self.budget = budget
         self.segments = segments
         self.directory = directory
         self.archive = archive
@@ -91,7 +97,7 @@ final class BlockReader: Sendable {
     private func block(
         at location: BlockLocation, _ work: inout UnpackingWork
     ) throws(StorageError) -> DecodedBlock {
-        if let cached = cache.block(at: location) { return cached }
+        if let known = cache.block(at: location) ?? work.block(at: location) { return known }
         catalogue.counters.blocksRead.add()
         let segment = try segment(location.segment)
         var (header, payload) = try segment.block(at: location.offset)
@@ -101,11 +107,18 @@ final class BlockReader: Sendable {
         guard work.begin(header) else {
             throw StorageError.damaged(segment.path, offset: location.offset, .malformed("it needs too many bases"))
         }
-        defer { work.end(header) }
+        defer { work.end() }
+        guard budget.spend(header.rawLength) else {
+            throw StorageError.damaged(
+                segment.path, offset: location.offset,
+                .malformed("it is not read: blocks depend on others so that reading all of them would take too long"))
+        }
+        catalogue.counters.bytesUnpacked.add(header.rawLength)
         // A large payload is read again instead of held in memory while the bases, and their bases, are unpacked.
         let isKept = header.bases.isEmpty || payload.count <= BlockReader.keptPayload
         if !isKept { payload = [] }
-        let bases = try bases(of: header, &work)
+        var costs: [UnpackingCost] = []
+        let bases = try bases(of: header, &work, &costs)
         if !isKept { payload = try segment.block(at: location.offset).payload }
         let raw: [UInt8]
         do {
@@ -116,13 +129,16 @@ final class BlockReader: Sendable {
         } catch {
             throw StorageError.damaged(segment.path, offset: location.offset, .malformed("\(error)"))
         }
-        let block = DecodedBlock(header: header, raw: raw)
+        let block = DecodedBlock(header: header, raw: raw, bases: costs)
         cache.insert(block, at: location)
+        work.keep(block, at: location)
         return block
     }
 
     /// The bytes of all bases of a block, joined.
-    private func bases(of header: BlockHeader, _ work: inout UnpackingWork) throws(StorageError) -> [UInt8] {
+    private func bases(
+        of header: BlockHeader, _ work: inout UnpackingWork, _ costs: inout [UnpackingCost]
+    ) throws(StorageError) -> [UInt8] {
         var joined: [UInt8] = []
         for base in header.bases {
             guard let (id, location) = try catalogue.chunk(beginning: base) else {
@@ -131,6 +147,7 @@ final class BlockReader: Sendable {
             // A wrong base makes a wrong chunk, whose own id reveals it. So only the requested chunk is hashed.
             let block = try block(at: location, &work)
             guard let range = block.range(of: id) else { throw StorageError.missing(id, in: directory) }
+            costs.append(block.cost)
             if joined.count + range.count > BlockReader.keptPayload {
                 joined.reserveCapacity(BlockHeader.sourceLengthLimit)
             }

@@ -70,8 +70,11 @@ struct CopySearch {
             header.obstacle == nil
         else { return nil }
         let isWithinLimits = work.begin(header)
-        defer { work.end(header) }
-        guard isWithinLimits else { return nil }
+        defer { work.end() }
+        guard isWithinLimits, reader.budget.spend(header.rawLength) else { return nil }
+        reader.catalogue.counters.bytesUnpacked.add(header.rawLength)
+        // What the bases took is not known, so a writer looks at the headers.
+        let costs = header.bases.map { _ in UnpackingCost(rawLength: UnpackingWork.bytesLimit, bases: []) }
         var bases: [UInt8] = []
         for base in header.bases {
             guard let bytes = bytes(beginning: base, where: { _ in true }) else { return nil }
@@ -79,7 +82,7 @@ struct CopySearch {
             if bases.count > BlockHeader.sourceLengthLimit { return nil }
         }
         guard let raw = try? BlockReader.unpack(payload, header, bases) else { return nil }
-        let block = DecodedBlock(header: header, raw: raw)
+        let block = DecodedBlock(header: header, raw: raw, bases: costs)
         if block.isTrue {
             reader.cache.replace(block, at: location)
             proven.insert(location)

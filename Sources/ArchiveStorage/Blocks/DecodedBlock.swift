@@ -7,14 +7,17 @@ final class DecodedBlock: Sendable {
     let header: BlockHeader
     /// The bytes of all chunks, joined.
     let raw: [UInt8]
+    /// What it took to unpack it.
+    let cost: UnpackingCost
     /// The ranges of the chunks, if there are many: records are read one by one from a block of thousands.
     private let ranges: [ChunkID: Range<Int>]
 
     private static let manyChunks = 64
 
-    init(header: BlockHeader, raw: [UInt8]) {
+    init(header: BlockHeader, raw: [UInt8], bases: [UnpackingCost]) {
         self.header = header
         self.raw = raw
+        cost = UnpackingCost(rawLength: raw.count, bases: bases)
         var ranges: [ChunkID: Range<Int>] = [:]
         if header.chunks.count > DecodedBlock.manyChunks {
             ranges.reserveCapacity(header.chunks.count)

@@ -37,11 +37,16 @@ extension ArchiveStore {
     /// Compresses `chunks`, at least one, into a block.
     ///
     /// - Parameters:
-    ///   - bases: chunks to compress against, the most similar last; their depths must be below the format's limit.
+    ///   - bases: chunks to compress against, the most similar last; their depths must be below the format's limit. They
+    ///     are not used if a reader could refuse the work of unpacking all of them.
     ///   - level: zlib's effort, 1 (fast) to 9 (small).
     package func encode(
         _ chunks: [RawChunk], bases: [BaseChunk] = [], level: Int = thoroughLevel
     ) throws(StorageError) -> EncodedBlock {
-        try encoders.encode(chunks, bases: bases, level: level)
+        let rawLength = chunks.reduce(0) { $0 + $1.bytes.count }
+        guard !bases.isEmpty, try mayDepend(rawLength: rawLength, on: bases) else {
+            return try encoders.encode(chunks, bases: [], level: level)
+        }
+        return try encoders.encode(chunks, bases: bases, level: level)
     }
 }

@@ -9,7 +9,7 @@ extension Catalogue {
     /// Selects states; their owners are titles.
     package typealias StateFilter = RecordFilter<String>
 
-    /// The states that match `filter`, by time.
+    /// The states that match `filter`: those of one title in their order, those of all titles by time.
     package func states(_ filter: StateFilter = StateFilter()) throws(StorageError) -> [ListedState] {
         try read { db in try Catalogue.states(filter, db) }
     }
@@ -47,7 +47,7 @@ extension Catalogue {
     }
 
     private static func query(_ filter: StateFilter) -> (sql: String, arguments: StatementArguments) {
-        filter.query(StateReader.columns, from: "state", "title", owner(filter))
+        filter.query(StateReader.columns, from: "state", "title", owner(filter), hasSequence: true)
     }
 
     private static func owner(_ filter: StateFilter) -> Data? {
@@ -56,16 +56,17 @@ extension Catalogue {
 
     /// The ids of all states, those of each title in their order.
     package func stateIDs() throws(StorageError) -> [StateID] {
-        try ids("SELECT id FROM state ORDER BY title, seconds, nanoseconds").map { StateID($0) }
+        try ids("SELECT id FROM state ORDER BY title, sequence, seconds, nanoseconds, id").map { StateID($0) }
     }
 
     /// The titles that have states, in alphabetical order.
     package func stateTitles() throws(StorageError) -> [StateTitle] {
+        let latest = """
+            FROM state AS latest WHERE latest.title = state.title
+            ORDER BY sequence DESC, seconds DESC, nanoseconds DESC, id DESC LIMIT 1
+            """
         let sql = """
-            SELECT title, COUNT(*), MAX(seconds), (
-                SELECT nanoseconds FROM state AS latest WHERE latest.title = state.title
-                ORDER BY seconds DESC, nanoseconds DESC LIMIT 1
-            ), TOTAL(storedBytes)
+            SELECT title, COUNT(*), (SELECT seconds \(latest)), (SELECT nanoseconds \(latest)), TOTAL(storedBytes)
             FROM state GROUP BY title ORDER BY title
             """
         return try read { db in
@@ -90,13 +91,13 @@ extension Catalogue {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT OR IGNORE INTO state
-                SELECT ?1, ?2, ?3, ?4, ?5, \(Catalogue.label(of: "?1", else: "?6")), ?7, ?8, ?9, ?10
+                SELECT ?1, ?2, ?3, ?4, ?5, \(Catalogue.label(of: "?1", else: "?6")), ?7, ?8, ?9, ?10, ?11
                 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?1 AND NOT isKept)
                 """)
         try statement.execute(arguments: [
             Data(state.id.chunk.bytes), Data(state.title.utf8), state.host, state.time.seconds,
             state.time.nanoseconds, state.label.map { Data($0.utf8) }, Data(state.type.utf8), state.version,
-            Int64(clamping: state.bytes), Int64(clamping: state.storedBytes),
+            Int64(clamping: state.bytes), Int64(clamping: state.storedBytes), Int64(clamping: state.sequence),
         ])
         if db.changesCount == 0 { try recordStoredBytes(state.storedBytes, ofForgotten: state.id.chunk, in: db) }
     }
@@ -112,7 +113,7 @@ private func text(_ row: Row, _ column: Int) throws -> String {
 
 /// Decodes state rows; caches the texts of the last row.
 private struct StateReader {
-    static let columns = "id, title, host, seconds, nanoseconds, label, type, version, bytes, storedBytes"
+    static let columns = "id, title, host, seconds, nanoseconds, label, type, version, bytes, storedBytes, sequence"
 
     private var title = Repeated<String>()
     private var host = Repeated<String>()
@@ -122,7 +123,8 @@ private struct StateReader {
         ListedState(
             id: StateID(try row.id(0)), title: try title.value(of: row.bytes(1)) { try row.text(1) },
             host: try host.value(of: row.bytes(2)) { try row.text(2) },
-            time: try row.time(seconds: 3, nanoseconds: 4), label: row.isNull(5) ? nil : try row.text(5),
+            time: try row.time(seconds: 3, nanoseconds: 4), sequence: row.number(10),
+            label: row.isNull(5) ? nil : try row.text(5),
             type: try type.value(of: row.bytes(6)) { try row.text(6) }, version: Int(row.integer(7)),
             bytes: row.number(8), storedBytes: row.number(9))
     }
@@ -145,9 +147,10 @@ extension RecordKind {
                 type BLOB NOT NULL,
                 version INTEGER NOT NULL,
                 bytes INTEGER NOT NULL,
-                storedBytes INTEGER NOT NULL
+                storedBytes INTEGER NOT NULL,
+                sequence INTEGER NOT NULL
             ) WITHOUT ROWID;
-            CREATE INDEX stateByTitle ON state (title, seconds, nanoseconds);
+            CREATE INDEX stateByTitle ON state (title, sequence, seconds, nanoseconds, id);
             CREATE INDEX stateByLabel ON state (label) WHERE label IS NOT NULL;
             """, name: { "state \(StateID($0).short)" }
     ) { (record: StateRecord, found) in

@@ -58,16 +58,23 @@ package final class Catalogue: Sendable {
         configuration.journalMode = .wal
         configuration.prepareDatabase { db in
             Catalogue.limit(db)
-            try db.execute(
-                sql: """
-                    PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
-                    PRAGMA cache_size = -2048
-                    """)
+            do {
+                // The journal here, too: only here a failure can be explained.
+                try db.execute(
+                    sql: """
+                        PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
+                        PRAGMA cache_size = -2048; PRAGMA journal_mode = WAL
+                        """)
+            } catch {
+                throw Catalogue.explained(error, db)
+            }
         }
         try Catalogue.prepareFiles(at: path)
         do {
             let queue = try DatabaseQueue(path: path.string, configuration: configuration)
-            try queue.writeWithoutTransaction { try CatalogueSchema.prepare($0) }
+            try queue.writeWithoutTransaction { db in
+                do { try CatalogueSchema.prepare(db) } catch { throw Catalogue.explained(error, db) }
+            }
             connection = Locked(queue)
         } catch {
             throw Catalogue.failure(error, path)
@@ -161,13 +168,13 @@ package final class Catalogue: Sendable {
     /// Runs `body`, one statement that reads; a transaction around it would cost more than the statement.
     func read<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.questions.add()
-        do { return try queue().unsafeRead(body) } catch { throw Catalogue.failure(error, path) }
+        do { return try queue().unsafeRead(body) } catch { throw failure(error) }
     }
 
     /// Runs `body`, several statements that read one state of the catalogue, even if other processes write.
     func readTogether<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.questions.add()
-        do { return try queue().read(body) } catch { throw Catalogue.failure(error, path) }
+        do { return try queue().read(body) } catch { throw failure(error) }
     }
 
     /// A number that differs after each change by any connection
@@ -193,8 +200,22 @@ package final class Catalogue: Sendable {
             checkpoints?.record(changes: changes)
             return result
         } catch {
-            throw Catalogue.failure(error, path)
+            throw failure(error)
         }
+    }
+
+    /// The error; for SQLite, a quota that is used up is an I/O error like any other, and here a full disk.
+    private static func explained(_ error: any Error, _ db: Database) -> any Error {
+        guard let known = error as? DatabaseError, [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(known.resultCode),
+            sqlite3_system_errno(db.sqliteConnection) == EDQUOT
+        else { return error }
+        return DatabaseError(resultCode: .SQLITE_FULL, message: "the disk quota is used up")
+    }
+
+    private func failure(_ error: any Error) -> StorageError {
+        let queue = connection.withLock { $0 }
+        let explained = queue?.unsafeRead { db in Catalogue.explained(error, db) }
+        return Catalogue.failure(explained ?? error, path)
     }
 
     private static func failure(_ error: any Error, _ path: FilePath) -> StorageError {

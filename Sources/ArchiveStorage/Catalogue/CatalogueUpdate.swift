@@ -27,6 +27,10 @@ package struct CatalogueUpdate {
         package var damage: [String] = []
         /// Segments that others name and that are not there; each entry is a sentence.
         package var missing: [String] = []
+        /// The ids of these segments.
+        fileprivate(set) var missingSegments: Set<SegmentID> = []
+        /// Missing segments that were recorded as lost; each entry is a sentence.
+        package var lost: [String] = []
         /// What later programs wrote and this one cannot read; each entry is a sentence.
         package var unreadable: [String] = []
         /// Files that were not read; each entry is a sentence with the reason.
@@ -130,18 +134,36 @@ package struct CatalogueUpdate {
         for other in scanned.flatMap(\.others) { names[other] = .some(nil) }
         for name in listing.begun { names[name.segment] = name.path }
         try catalogue.enter(named: names)
+        try note(listing)
         var present = Set(try catalogue.segments().compactMap(\.name))
         for path in listing.segments {
             if let name = path.split(separator: "/").last.flatMap({ SegmentName(fileName: String($0)) }) {
                 present.insert(name.segment)
             }
         }
+        let lost = try catalogue.lostSegments()
         for (name, path) in try catalogue.namedSegments(withLost: false).sorted(by: { $0.key < $1.key })
         where !present.contains(name) {
             let file = path ?? listing.begun.first { $0.segment == name }?.path
             let place = file.map { segments.path(of: $0).string } ?? "\(name) of \(layout.directory)"
-            summary.missing.append("segment \(place) is missing: what it held is lost or not listed")
+            if let known = lost[name] {
+                let reason = known.reason.map { ": \($0)" } ?? ""
+                summary.lost.append("segment \(place) is lost, as was recorded at \(known.time.rfc3339)\(reason)")
+            } else {
+                summary.missing.append("segment \(place) is missing: what it held is lost or not listed")
+                summary.missingSegments.insert(name)
+            }
         }
+    }
+
+    /// Notes the archive's own segments that the store has not noted.
+    private func note(_ listing: SegmentListing) throws(StorageError) {
+        if !store.isWritable || listing.unnoted.isEmpty { return }
+        let own = Set(try catalogue.segments().map(\.path))
+        segments.note(
+            begun: listing.unnoted.filter(own.contains).compactMap {
+                $0.split(separator: "/").last.flatMap { SegmentName(fileName: String($0)) }
+            })
     }
 
     /// Chunks and blocks collected for one transaction.
@@ -413,7 +435,8 @@ package struct CatalogueUpdate {
         for kind in RecordKind.all where !RecordKind.enteredFirst.contains(kind.kind) {
             let found = try self.records(of: kind, in: segment, &damage, &summary)
             summary.records[kind.kind, default: 0] += found.count
-            records += found
+            // Where the latest statement counts, the earlier ones then change nothing.
+            records += [.label, .pin].contains(kind.kind) ? found.sorted { $0.time > $1.time } : found
         }
         try recordLostSnapshots(of: segment, besides: records.compactMap { ($0 as? NewSnapshot)?.listed })
         if damage.isEmpty, segment.isFromStart {

@@ -12,7 +12,10 @@ public struct ListedState: Sendable, Hashable {
     public let title: String
     /// The machine that saved it.
     public let host: String
+    /// When it was saved, as the clock showed it: where a clock was wrong, later states have earlier times.
     public let time: Timestamp
+    /// Its place in the order of its title.
+    public let sequence: UInt64
     /// The label; nil if it has none.
     public let label: String?
     /// The name of the state's type, for people.
@@ -29,19 +32,20 @@ public struct ListedState: Sendable, Hashable {
     /// - Parameter ownBytes: length of the block that holds the record.
     package init(_ record: StateRecord, id: StateID, ownBytes: Int) {
         self.init(
-            id: id, title: record.title, host: record.host, time: record.time, label: record.label, type: record.type,
-            version: Int(record.version), bytes: record.content.size,
+            id: id, title: record.title, host: record.host, time: record.time, sequence: record.sequence,
+            label: record.label, type: record.type, version: Int(record.version), bytes: record.content.size,
             storedBytes: FormatLimits.sum(record.storedBytes, UInt64(ownBytes), FormatLimits.bytes))
     }
 
     package init(
-        id: StateID, title: String, host: String, time: Timestamp, label: String?, type: String, version: Int,
-        bytes: UInt64, storedBytes: UInt64
+        id: StateID, title: String, host: String, time: Timestamp, sequence: UInt64, label: String?, type: String,
+        version: Int, bytes: UInt64, storedBytes: UInt64
     ) {
         self.id = id
         self.title = title
         self.host = host
         self.time = time
+        self.sequence = sequence
         self.label = label
         self.type = type
         self.version = version
@@ -56,7 +60,7 @@ public struct StateTitle: Sendable, Hashable {
     public let title: String
     /// The number of states.
     public let count: Int
-    /// When the newest state was saved.
+    /// When the latest state was saved.
     public let latest: Timestamp
     /// Bytes that the archive grew by for all of them.
     public let storedBytes: UInt64

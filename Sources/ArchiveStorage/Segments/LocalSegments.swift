@@ -10,8 +10,8 @@ struct LocalSegments: SegmentStore {
     private let directory: EnclosedPath
     /// A file with the name of each segment that was begun, one a line.
     ///
-    /// Each segment names the earlier ones; this names the newest ones, too. It is not synced: a power failure may
-    /// cut off its end, and then only the loss of those segments is not noticed without a catalogue.
+    /// Each segment names the earlier ones; this names the newest ones, too. What it lacks, as the disk was full, is
+    /// added when the archive is opened.
     private let begun: EnclosedPath
 
     /// The least age of a day's folder before it is removed, in seconds; generous, as clocks differ.
@@ -66,7 +66,11 @@ struct LocalSegments: SegmentStore {
         }
         listing.segments.sort()
         listing.strangers.sort()
-        listing.begun = begun(without: listing.segments)
+        let noted = notedNames()
+        let present = listing.segments.map { ($0, $0.split(separator: "/").last.map(String.init) ?? $0) }
+        let names = Set(present.map(\.1))
+        listing.begun = noted.subtracting(names).sorted().compactMap { SegmentName(fileName: $0) }
+        listing.unnoted = present.filter { !noted.contains($0.1) }.map(\.0)
         return listing
     }
 
@@ -74,21 +78,30 @@ struct LocalSegments: SegmentStore {
 
     private static let listLimit = 64 << 20
 
-    private func begun(without segments: [String]) -> [SegmentName] {
+    /// The lines of the list.
+    private func notedNames() -> Set<String> {
         guard let file = try? begun.open(O_RDONLY),
             let bytes = try? file.readToEnd(limit: LocalSegments.listLimit, path: begun.path)
         else { return [] }
-        let present = Set(segments.compactMap { $0.split(separator: "/").last.map { Array($0.utf8) } })
-        return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
-            present.contains(Array(line)) ? nil : SegmentName(fileName: String(decoding: line, as: UTF8.self))
-        }
+        return Set(bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) })
     }
 
-    private func recordBegun(_ name: SegmentName) {
-        guard let file = try? begun.openOrCreate(O_WRONLY | O_APPEND), let status = try? FileStatus.read(file),
+    func note(begun names: [SegmentName]) {
+        if names.isEmpty { return }
+        guard let file = try? begun.openOrCreate(O_RDWR | O_APPEND), let status = try? FileStatus.read(file),
             status.links == 1
         else { return }
-        try? file.write(Array("\(name.fileName)\n".utf8), at: status.size, path: begun.path)
+        // A line that was cut off must not swallow the next one.
+        var last = [UInt8(ascii: "\n")]
+        if status.size > 0 {
+            _ = last.withUnsafeMutableBytes { try? file.read(into: $0, at: status.size - 1, path: begun.path) }
+        }
+        let lines = (last == [UInt8(ascii: "\n")] ? "" : "\n") + names.map { $0.fileName + "\n" }.joined()
+        guard (try? file.write(Array(lines.utf8), at: status.size, path: begun.path)) != nil else { return }
+        try? file.synchronize(path: begun.path)
+        if status.size == 0, let parent = try? begun.parent.openDirectory() {
+            try? parent.synchronize(path: begun.parent.path)
+        }
     }
 
     /// The names in the directory at `path`; empty if there is no such directory.
@@ -133,7 +146,7 @@ struct LocalSegments: SegmentStore {
                 try place.remove()
                 throw error
             }
-            recordBegun(name)
+            note(begun: [name])
             return file
         } catch let error as FileError {
             throw StorageError(error)

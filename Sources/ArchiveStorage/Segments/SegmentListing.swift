@@ -12,6 +12,8 @@ package struct SegmentListing: Sendable, Hashable {
     package var unfinished: [String] = []
     /// The segments that the store has noted when they were begun, without those in `segments`.
     package var begun: [SegmentName] = []
+    /// Segments in `segments` that the store has not noted, as after its disk was full.
+    package var unnoted: [String] = []
 
     package init() {}
 }

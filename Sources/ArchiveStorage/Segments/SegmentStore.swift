@@ -33,6 +33,9 @@ package protocol SegmentStore: Sendable {
     /// - Returns: nil if another process removed it as left behind.
     func create(_ name: SegmentName, _ bytes: [UInt8]) throws(StorageError) -> (any SegmentBytes)?
 
+    /// Notes names of segments that exist (`SegmentListing.begun`), durably if possible.
+    func note(begun names: [SegmentName])
+
     /// Removes a segment, durably, if it exists.
     ///
     /// - Parameter pause: called between small steps; nil to free the space in one step.

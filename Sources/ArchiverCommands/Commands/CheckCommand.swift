@@ -44,7 +44,7 @@ struct CheckCommand: ParsableCommand {
                 + (CommandRemedy.text(finding.remedy).map { " — " + Escaping.text($0) } ?? "")
         }
         if !console.isJSON {
-            console.warn(result.warnings, count: result.warnings.count) { "warning: " + Escaping.text($0) }
+            console.warn(result.warnings, count: result.warnings.count) { "note: " + Escaping.text($0) }
         }
         if result.findingCount > 0 { throw ExitStatus.damaged }
     }

@@ -149,6 +149,7 @@ struct RepairJSON: Encodable {
     let states: Int
     let cutBytes: Int
     let findings: [String]
+    let lost: [String]
     let moved: [String]
 
     init(_ repair: CatalogueRepair) {
@@ -160,6 +161,7 @@ struct RepairJSON: Encodable {
         states = repair.states
         cutBytes = repair.cutBytes
         findings = repair.findings
+        lost = repair.lost
         moved = repair.moved
     }
 }

@@ -39,7 +39,7 @@ extension Archive {
             let dayAgo = Timestamp(seconds: Timestamp.now.seconds - Archive.secondsADay)
             let roots = try roots(directory)
             let free = try FileSystem.freeBytes(of: Descriptor.open(self.directory, O_RDONLY | O_DIRECTORY))
-            let damage = findings.filter { $0.kind != .cut && $0.kind != .stranger }
+            let damage = findings.filter { $0.kind != .cut && !$0.isNote }
             var findings = damage.map { Finding($0.message, remedy: $0.remedy) }
             if !store.isWritable {
                 findings.append(Finding("the archive cannot be written to", remedy: "make its directory writable"))

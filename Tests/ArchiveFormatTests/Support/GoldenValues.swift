@@ -116,6 +116,9 @@ enum GoldenValues {
     static let dropped = DroppedSegments(
         time: time, segments: [segmentHeader.segment, randomID("ffffffffffffffffffffffffffffffff")])
 
+    static let lost = LostSegments(
+        time: time, segments: dropped.segments.reduce(into: []) { $0.insert($1) }, reason: "why")
+
     static let blockHeader = BlockHeader(
         codec: .delta, depth: 2, storedLength: 250, payloadChecksum: 0x1234_5678, bases: [ChunkPrefix(id)],
         chunks: [
@@ -161,5 +164,6 @@ enum GoldenValues {
         "pin-removed.cbor": unpin.encoded(), "note.cbor": note.encoded(), "policy.cbor": policy.encoded(),
         "policy-removed.cbor": rootPolicy.encoded(), "unforgotten.cbor": unforgotten.encoded(),
         "deletion.cbor": deletion.encoded(), "opening.cbor": opening.encoded(),
+        "lost-segments.cbor": lost.encoded(),
     ]
 }

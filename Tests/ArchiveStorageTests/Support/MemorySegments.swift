@@ -84,6 +84,8 @@ final class MemorySegments: SegmentStore {
         }
     }
 
+    func note(begun names: [SegmentName]) {}
+
     func length(of name: String) -> Int? {
         (try? call(path(of: name)) { state.withLock { $0.files[name] }?.content.count }) ?? nil
     }

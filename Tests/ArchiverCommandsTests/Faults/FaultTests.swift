@@ -32,6 +32,34 @@ import Testing
         }
     }
 
+    /// Commands that write, and one that only has to bring the catalogue up to date.
+    private static let writing = [FaultScene.captures[1], FaultScene.catalogues[1], FaultScene.prunes[0]]
+
+    @Test(
+        "a quota that is used up is a full disk: each command ends as on one, and nothing is lost", arguments: writing)
+    func quota(_ scene: FaultScene) async throws { try await FaultPlace.onThread { try compare(scene) } }
+
+    private func compare(_ scene: FaultScene) throws {
+        let place = try FaultPlace(FaultPlace.random())
+        _ = try begin(scene, place)
+        var failures = 0
+        for name in ["pwrite64", "write", "fallocate", "ftruncate", "mkdirat"] {
+            for file in [".segment", "catalogue.sqlite", "begun", ".tmp"] {
+                let ends = try ["ENOSPC", "EDQUOT"].map { error in
+                    try place.putBack()
+                    let options = ["--only", name, "--matching", file, "--number", "1", "--fault", error, "--lasting"]
+                    let (outcome, _) = try place.runWithFaults(options, scene.words(place))
+                    try scene.verify(place, outcome)
+                    let code = outcome.errorText.firstMatch(of: /"code": ?"(\w+)"/).map { String($0.1) }
+                    return "exit \(outcome.status) \(code ?? "")"
+                }
+                #expect(ends[0] == ends[1], "\(name) of \(file)")
+                if ends[1].hasSuffix("noSpace") { failures += 1 }
+            }
+        }
+        #expect(failures > 0)
+    }
+
     @Test(
         "random faults lose nothing announced, for SOAK_MINUTES", .enabled(if: getenv("SOAK_MINUTES") != nil),
         arguments: FaultScene.all)

@@ -117,6 +117,39 @@ struct OtherWriterTests {
         }
     }
 
+    @Test(
+        "program and reader both note a segment that was written off, and neither calls it missing",
+        .enabled(if: python != nil))
+    func writtenOff() throws {
+        let work = try Workplace()
+        let copy = work.path("copy").string
+        let archive = OtherWriterTests.golden.appending("version-1/archive")
+        try FileManager.default.copyItem(atPath: archive.string, toPath: copy)
+        let segments = try FileManager.default.subpathsOfDirectory(atPath: copy + "/segments")
+            .filter { $0.hasSuffix(".segment") }.sorted()
+        // The last one holds only records, so nothing else is damaged by its loss.
+        let segment = try #require(segments.last)
+        let digits = segment.dropLast(8).suffix(32)
+        try FileManager.default.removeItem(atPath: copy + "/segments/" + segment)
+        #expect(try work.run("repair", "--archive", copy).status == 2)
+        let repair = try work.run("repair", "--archive", copy, "--write-off", "the disk's end", "--json")
+        let lost = try JSON.object(repair.output)["lost"] as? [String]
+        // What that segment said about a dropped one is lost, too.
+        #expect(repair.status == 0 && lost?.count == 2, "\(repair.text) \(repair.errorText)")
+        let check = try work.run("check", "--archive", copy)
+        #expect(check.status == 0 && check.errorText.contains("note: segment"), "\(check.text) \(check.errorText)")
+        #expect(check.errorText.contains(digits) && check.errorText.contains("the disk's end"))
+        let list = try work.run("list", "--archive", copy)
+        #expect(list.status == 0 && list.errorText.isEmpty, "\(list.errorText)")
+        let outcome = try read(FilePath(copy))
+        #expect(outcome.lines.contains { $0.hasPrefix("lost ") && $0.contains(digits) }, "\(outcome.lines)")
+        #expect(!outcome.lines.contains { $0.hasPrefix("missing ") }, "\(outcome.lines)")
+        try FileManager.default.copyItem(
+            atPath: archive.string + "/segments/" + segment, toPath: copy + "/segments/" + segment)
+        let again = try work.run("check", "--archive", copy)
+        #expect(again.status == 0 && again.errorText.isEmpty, "\(again.errorText)")
+    }
+
     private func start(_ work: Workplace, _ root: FilePath) throws -> ChildProcess {
         let words = ["watch", root.string, "--json", "--settle", "1ms", "--time-scale", "100"]
         let process = try ChildProcess(

@@ -27,6 +27,9 @@ struct HostileProgramTests {
         .enabled(if: isReleased), arguments: ForgedArchive.bombs)
     func bombs(forged: ForgedArchive) throws { try runAll(forged) }
 
+    @Test("no command crashes on the greatest and the least numbers of the format", arguments: ForgedArchive.limits)
+    func limits(forged: ForgedArchive) throws { try runAll(forged) }
+
     @Test("every command ends, whatever object replaces a file of the archive", arguments: ForgedArchive.places)
     func places(forged: ForgedArchive) throws { try runAll(forged) }
 
@@ -47,7 +50,9 @@ struct HostileProgramTests {
             ["diff", "latest", "--patch", "--root", root], ["undo", root, "--dry-run"],
             ["log", "--root", root], ["log", "f", "-p", "--root", root], ["find", "*", "--root", root],
             ["deleted", "--root", root], ["changes", "--root", root], ["sessions", "--root", root],
-            ["blame", "f", "--root", root],
+            ["blame", "f", "--root", root], ["usage"], ["usage", "--by", "day"], ["turns", "--root", root],
+            ["prune", "--dry-run"], ["keep"], ["pin"], ["roots"], ["list", "--forgotten"],
+            ["find", "*", "--larger-than", "1", "--root", root],
         ] {
             try run(sandbox, words)
         }

@@ -145,12 +145,37 @@ struct StateSavingTests {
     }
 
     @Test("the latest state is the last one saved, even if the clock was set back")
-    func clock() {
-        let (early, late) = (Timestamp(seconds: 5), Timestamp(seconds: 5, nanoseconds: 999_999_999))
-        #expect(StateWriter.time(late, after: early) == late)
-        #expect(StateWriter.time(early, after: late) == Timestamp(seconds: 6))
-        #expect(StateWriter.time(late, after: late) == Timestamp(seconds: 6))
-        #expect(StateWriter.time(early, after: nil) == early)
+    func clock() throws {
+        let first = try archive.save(Game(score: 1), as: "game")
+        // Another process saved while the clock was years ahead.
+        let ahead = StateRecord(
+            title: "game", host: "", time: Timestamp(seconds: Timestamp.now.seconds + 400_000_000), sequence: 2,
+            type: "Game", content: .inline(try archive.store.bytes(of: archive.store.stateRecord(StateID(first.id)))))
+        _ = try archive.store.beginCommit().commit(ahead, bases: [])
+        let before = Timestamp.now
+        let last = try archive.save(Game(score: 3), as: "game")
+        #expect(last.time >= before && last.time <= .now, "the time is the clock's")
+        for archive in [archive, try sandbox.copyWithoutCatalogue()] {
+            #expect(try archive.load(Game.self, "game") == Game(score: 3))
+            #expect(try archive.states(of: "game").map(\.time) == [first.time, ahead.time, last.time])
+            #expect(try archive.states(of: "game", newestFirst: true, limit: 1) == [last])
+            #expect(try archive.states(of: "game", after: first).map(\.time) == [ahead.time, last.time])
+            #expect(try archive.load(Game.self, "game", at: SnapshotSelector("latest~2")) == Game(score: 1))
+            #expect(try archive.load(Game.self, "game", at: SnapshotSelector("@today")) == Game(score: 3))
+            #expect(try archive.titles().first?.latest == last.time)
+        }
+        #expect(try archive.states(of: "game", until: first.time) == [first])
+    }
+
+    @Test("after a state with the greatest sequence number a save fails, until it is forgotten")
+    func greatestSequence() throws {
+        let record = StateRecord(
+            title: "game", host: "", time: .now, sequence: Snapshot.sequenceLimit, type: "Game",
+            content: .inline([0xa0]))
+        let state = try archive.store.beginCommit().commit(record, bases: [])
+        #expect(throws: StateError.self) { try archive.save(Game(score: 1), as: "game") }
+        try archive.forget(allOf: "game")
+        #expect(try archive.save(Game(score: 1), as: "game").id != state.id.chunk)
     }
 
     @Test("the first start uses the given state, and later starts the saved one")

@@ -24,7 +24,7 @@ enum GoldenRecords {
         for state in try catalogue.states() {
             let bytes = try archive.store.bytes(of: archive.store.stateRecord(state.id))
             lines.append(
-                "state \(state.id.hex) \(state.title) \(state.time.rfc3339) \(state.label ?? "-") \(state.type) "
+                "state \(state.id.hex) \(state.title) \(state.sequence) \(state.time.rfc3339) \(state.label ?? "-") \(state.type) "
                     + "\(state.version) \(ChunkID(hashing: bytes).hex)")
         }
         for gap in try catalogue.gaps() {
@@ -64,7 +64,14 @@ enum GoldenRecords {
                     + "\(policy.tiers.map { "\($0.width):\($0.age ?? 0)" }) \(policy.maxSize ?? 0) "
                     + "\(policy.minFreeBytes ?? 0) \(policy.minFreePercent ?? 0)")
         }
+        for snapshot in try catalogue.snapshots() {
+            guard let age = try catalogue.recordedLifetime(snapshot.id) else { continue }
+            lines.append("deletion \(snapshot.id.hex) \(age)")
+        }
         for segment in try catalogue.droppedSegments().sorted() { lines.append("dropped \(segment.hex)") }
+        for (segment, lost) in try catalogue.lostSegments().sorted(by: { $0.key < $1.key }) {
+            lines.append("lost \(segment.hex) \(lost.time.rfc3339) \(lost.reason ?? "-")")
+        }
         for segment in try catalogue.segments() {
             var depth = 0
             var blocks = 0
