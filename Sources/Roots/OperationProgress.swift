@@ -10,7 +10,7 @@ internal import Synchronization
 public final class OperationProgress: Sendable {
     /// Sends the counters while they change, at most ten times a second, on the operation's own threads.
     ///
-    /// An observer that may block, such as a terminal, uses ``Mementos/Subject/events(buffering:)``.
+    /// An observer that may block, such as a terminal, uses `Subject.events(buffering:)`.
     public let readings = Subject<Reading>()
 
     /// The counters at one moment.

@@ -199,7 +199,8 @@ struct BaseTests {
         // Without options, the watcher's exclusions apply.
         #expect(try await sandbox.archive.capture(sandbox.root.directory).snapshot == nil)
         let all = try #require(
-            try await sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: ExclusionRules())).snapshot)
+            try await sandbox.archive.capture(sandbox.root.directory, CaptureOptions(exclusions: ExclusionRules()))
+                .snapshot)
         #expect(all.isAside)
         #expect(try paths(all, in: sandbox) == ["build", "build/o", "f"])
         try sandbox.root.write("build/o", "changed")

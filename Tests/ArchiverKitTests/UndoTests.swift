@@ -210,7 +210,7 @@ import Testing
 
     @Test("two concurrent undos go two steps back") func concurrent() async throws {
         let (sandbox, snapshots, root) = try Self.states(4)
-        for snapshot in snapshots[..<3] { _ = try sandbox.archive.restore(snapshot) }
+        for snapshot in snapshots[..<3] { _ = try await sandbox.archive.restore(snapshot) }
         async let one = onThread { try sandbox.reopened().undo(root) }
         async let other = onThread { try sandbox.reopened().undo(root) }
         let results = try await [one[0], other[0]]
@@ -240,7 +240,7 @@ import Testing
         try await watcher.stop()
         #expect(!watcher.names.contains("error"))
         let count = try archive.snapshots().count
-        #expect(try archive.capture(root.path).snapshot == nil && archive.snapshots().count == count)
+        #expect(try await archive.capture(root.path).snapshot == nil && archive.snapshots().count == count)
         try sandbox.expectCleanArchive()
     }
 }

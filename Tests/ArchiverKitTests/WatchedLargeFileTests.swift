@@ -383,7 +383,7 @@ import Threading
         try await watcher.nextSnapshot { try Self.small(in: $0, sandbox.archive) == "fourth" }
         try await watcher.stop()
         let target = sandbox.base.directory.appending("restored")
-        _ = try sandbox.archive.restore(sandbox.archive.snapshot(.latest), RestoreOptions(target: target))
+        _ = try await sandbox.archive.restore(sandbox.archive.snapshot(.latest), RestoreOptions(target: target))
         #expect(try Files(target).read("large").first == 2)
     }
 

@@ -153,7 +153,7 @@ final class ChurnRun {
         let opened = try Archive.open(archive)
         let latest = try opened.snapshot(.latest)
         let target = base.appending("restored")
-        let result = try opened.restore(latest, RestoreOptions(target: target))
+        let result = try await opened.restore(latest, RestoreOptions(target: target))
         let tree = try TreeListing(of: root)
         let wrong = try TreeListing(of: target).differences(from: tree)
         let findings = try opened.check(data: true).findings
