@@ -211,7 +211,8 @@ extension ForgedPoint {
             let digits = String(try #require(text.split(separator: "\"").first { $0.count == 64 }))
             let zeros = String(repeating: "0", count: 64)
             let changed = text.replacingOccurrences(of: digits, with: zeros)
-                .replacingOccurrences(of: "\"parameters\":{", with: "\"parameters\":{\"hash\":\"blake3\",")
+                .replacingOccurrences(of: "\"sha-256\"", with: "\"blake3\"")
+            #expect(changed.contains("blake3"))
             let sum = ChunkID(hashing: Array(changed.utf8)).hex
             try Files("/").write(manifest, changed.replacingOccurrences(of: zeros, with: sum))
             let error = #expect(throws: ArchiverError.self) { try Archive.open(place.directory) }
