@@ -117,7 +117,8 @@ struct SegmentCheck {
         report.result.blocks += blocks.count
         report.result.bytesRead += UInt64(scan.length)
         for (header, offset) in blocks {
-            store.raiseUnpacking(by: ArchiveCheck.workFactor * header.rawLength)
+            // Each block may be needed to unpack others.
+            store.raiseUnpacking(by: header.rawLength * ArchiveCheck.workFactor)
             let place = BlockLocation(segment: segment.number, offset: offset)
             let isIndexed = offset < segment.indexedLength
             if isIndexed, try !isGoing(segment.number), try store.catalogue.block(at: place) != StoredBlock(header) {

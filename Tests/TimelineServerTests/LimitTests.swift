@@ -53,11 +53,11 @@ import Testing
         let place = try await ServerPlace(past: LimitTests.past)
         let root = try #require(try place.get(Roots.self, "roots").roots.first).id
         let ids = try place.archive.snapshots().map(\.id.hex)
-        let times: [Int64] = [.min, .min + 1, -62_167_219_200_000, -1, 0, 1, 253_402_300_799_999, .max - 1, .max]
+        let times: [Int64] = [.min, -62_167_219_200_000, 0, 253_402_300_799_999, .max]
         var targets = ["roots", "status", "states", "states/versions?title=game"]
         for from in times {
             for to in times {
-                for limit in [1, 2, 1000] {
+                for limit in [1, 1000] {
                     targets.append("timeline?root=\(root)&from=\(from)&to=\(to)&limit=\(limit)&buckets=\(limit)")
                 }
                 targets.append("operations?root=\(root)&from=\(from)&to=\(to)")
