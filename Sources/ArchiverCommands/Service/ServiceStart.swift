@@ -1,5 +1,6 @@
 // Makes the service start by itself: by systemd, by the desktop, or by a line for cron.
 
+internal import Archives
 internal import Configuring
 internal import FileIO
 internal import Glibc
