@@ -136,7 +136,6 @@ public struct RetentionPolicy: Sendable, Hashable {
         return max(UInt64(WorkSession.pause), width / RetentionPolicy.pausesInSpan)
     }
 
-
     /// A pause counts from this part of a tier's span on.
     private static let pausesInSpan: UInt64 = 4
 

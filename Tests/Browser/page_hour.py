@@ -2,8 +2,8 @@
 
 usage: page_hour.py ARCHIVER [--minutes 60] [--saves 10]    (saves a second)
 
-The exit status is 1 if the page does not show the last save, or if a process needs more than a quarter (and 16 MiB) more at the
-end than after a tenth of the time.
+The exit status is 1 if the page does not show the last save, or if a process needs more than a tenth (and 8 MiB) more at the end
+than after half of the time, when the caches are full.
 """
 
 import argparse
@@ -70,8 +70,8 @@ def main():
         scene.run("sync", scene.root)
         latest = json.loads(scene.run("list", "--json", "--limit", "1"))[0]["id"][:8]
         wait_for(f"the last moment, {latest}", lambda: browser.text("#b-id") == latest, 30)
-        early, late = rows[len(rows) // 10], rows[-1]
-        grown = [name for name, old, new in zip(("server", "watcher", "page"), early, late) if new > max(old * 1.25, old + 16)]
+        early, late = rows[len(rows) // 2], rows[-1]
+        grown = [name for name, old, new in zip(("server", "watcher", "page"), early, late) if new > max(old * 1.1, old + 8)]
         print(f"grown: {', '.join(grown)}" if grown else "memory is flat")
         return 1 if grown else 0
     finally:
