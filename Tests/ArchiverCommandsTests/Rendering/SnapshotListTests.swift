@@ -138,7 +138,8 @@ struct SnapshotListTests {
             var line = LineBuffer()
             lines.append(record, to: &line)
             let cells = [
-                record.id.short, LocalTime.plain(record.time), Escaping.text(record.rootPath), "\(record.changes.added)",
+                record.id.short, LocalTime.plain(record.time), Escaping.text(record.rootPath),
+                "\(record.changes.added)",
                 "\(record.changes.modified)", "\(record.changes.removed)", "\(record.totals.bytes)",
                 "\(record.storedBytes)", record.cause.rawValue, Escaping.text(record.label ?? ""),
             ]
