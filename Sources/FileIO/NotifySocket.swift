@@ -2,7 +2,7 @@
 
 internal import CLinux
 internal import Glibc
-package import SystemPackage
+internal import SystemPackage
 
 /// The socket of the service manager that started this process.
 package struct NotifySocket: Sendable, Hashable {
