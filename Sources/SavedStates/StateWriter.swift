@@ -4,7 +4,7 @@ package import ArchiveFormat
 package import ArchiveStorage
 internal import Archives
 internal import Capturing
-package import FileIO
+internal import FileIO
 internal import Glibc
 internal import SnapshotTree
 internal import SystemPackage

@@ -1,12 +1,12 @@
 // The roots of a service whose roots may change while it runs.
 
 internal import ArchiveFormat
-package import Archives
+internal import Archives
 internal import Capturing
 package import Exclusions
 internal import FileIO
 internal import FileWatching
-package import Roots
+internal import Roots
 package import SystemPackage
 internal import Threading
 package import WatchControl
