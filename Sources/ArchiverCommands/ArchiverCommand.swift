@@ -11,7 +11,7 @@ struct ArchiverCommand: ParsableCommand {
         abstract: "Records every state of a directory, to list, compare and restore.",
         discussion: """
             archiver watch ~/project            # capture every change from now on
-            archiver enable ~/project           # … also after the next start of the machine
+            archiver enable ~/project           # … and after each restart, too
             archiver list                       # list the snapshots
             archiver restore @10m               # go back ten minutes
             archiver undo                       # undo that restore

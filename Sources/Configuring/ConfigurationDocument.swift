@@ -50,6 +50,11 @@ package struct ConfigurationDocument: Sendable {
         if text.utf8.contains(0) || text.contains("\\u0000") || text.contains("\\U00000000") {
             throw ConfigurationError(file, line: nil, "the file contains a NUL character", remedy: "remove it")
         }
+        let statements = StatementLines(text)
+        if let line = statements.badHeader {
+            throw ConfigurationError(
+                file, line: line, "this is not TOML: a table has no name", remedy: ConfigurationDocument.syntax)
+        }
         let table: TOMLTable
         do { table = try TOMLTable(string: text) } catch {
             guard let error = error as? TOMLParseError else {
@@ -61,7 +66,7 @@ package struct ConfigurationDocument: Sendable {
                 "this is not TOML: \(ConfigurationDocument.oneLine(error.description))",
                 remedy: ConfigurationDocument.syntax)
         }
-        let reader = TableReader(file: file, statements: StatementLines(text))
+        let reader = TableReader(file: file, statements: statements)
         (top, keep, budget, roots) = try reader.read(table)
     }
 

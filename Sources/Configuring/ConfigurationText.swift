@@ -36,11 +36,18 @@ package enum ConfigurationText {
 
     /// `text` without the lines `removed`, counted from 1, and without a blank line before them.
     package static func removing(_ removed: ClosedRange<Int>, from text: String) -> String {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        var lines = text.lines
         guard removed.lowerBound >= 1, removed.upperBound <= lines.count else { return text }
         lines.removeSubrange((removed.lowerBound - 1)..<removed.upperBound)
         let before = removed.lowerBound - 2
         if lines.indices.contains(before), lines[before].allSatisfy(\.isWhitespace) { lines.remove(at: before) }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension String {
+    /// The lines without their line feeds; a carriage return before one stays, although Swift counts both as one character.
+    var lines: [Substring] {
+        utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { Substring($0) }
     }
 }

@@ -11,20 +11,28 @@ struct StatementLines {
     private(set) var lines: [String: Int] = [:]
     /// The lines of each `[[root]]`, with its keys and its tables; empty if roots are written as a list of values.
     private(set) var roots: [ClosedRange<Int>] = []
+    /// The first line that begins like a table but names none; nil if there is none.
+    ///
+    /// The library does not survive such a line, so it must not get it.
+    private(set) var badHeader: Int?
 
-    /// - Parameter text: valid TOML.
     init(_ text: String) {
         var prefix: [String] = []
         var statement = ""
         var first = 1
         var number = 0
         var isInRoot = false
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in text.lines {
             number += 1
+            let line = line.last == "\r" ? line.dropLast() : line
             let content = line.drop { $0 == " " || $0 == "\t" }
             if statement.isEmpty {
-                if content.isEmpty || content.first == "#" || content.first == "\r" { continue }
+                if content.isEmpty || content.first == "#" { continue }
                 first = number
+                if !StatementLines.isAcceptable(content) {
+                    badHeader = number
+                    return
+                }
             }
             statement += statement.isEmpty ? line : "\n" + line
             // Only these can end a statement of several lines; each attempt costs its whole length.
@@ -40,6 +48,23 @@ struct StatementLines {
             }
             if isInRoot, let last = roots.indices.last { roots[last] = roots[last].lowerBound...number }
             statement = ""
+        }
+    }
+
+    /// Whether the library can read a line with which a statement begins: a header must continue with a name.
+    private static func isAcceptable(_ line: Substring) -> Bool {
+        guard line.first == "[" else { return true }
+        var name = line.dropFirst()
+        if name.first == "[" { name = name.dropFirst() } else { name = name.drop { $0 == " " || $0 == "\t" } }
+        // The same without its check for blanks: the library refuses "[ [" itself.
+        if name.first == "[", line.dropFirst().first != "[" { return true }
+        name = name.drop { $0 == " " || $0 == "\t" }
+        guard let first = name.utf8.first else { return false }
+        switch first {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            return true
+        default: return "_-\"']".utf8.contains(first)
         }
     }
 

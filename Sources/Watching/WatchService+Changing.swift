@@ -20,7 +20,12 @@ extension WatchService {
     ///
     /// - Returns: the errors of roots whose new settings or rules cannot be applied now; later starts apply them.
     package func change(to roots: [Root]) async -> [FilePath: ArchiverError] {
-        guard let assignments, !shouldStop else { return [:] }
+        // Before the service has begun, its first roots would replace these.
+        guard let assignments, await opened.wait(for: 1), !shouldStop else { return [:] }
+        return await apply(roots, assignments)
+    }
+
+    private func apply(_ roots: [Root], _ assignments: RootAssignments) async -> [FilePath: ArchiverError] {
         let wanted = Dictionary(roots.map { ($0.path, $0) }) { first, _ in first }
         let uncovered = await uncovered(wanted)
         var ends: [Milestones] = []
@@ -82,7 +87,7 @@ extension WatchService {
             upkeep?.cancel()
             self.upkeep.withLock { $0 = nil }
         }
-        _ = await change(to: assignments.initial)
+        _ = await apply(assignments.initial, assignments)
         opened.reach(1)
         await withTaskGroup(of: Void.self) { group in
             for await path in assignments.additions {

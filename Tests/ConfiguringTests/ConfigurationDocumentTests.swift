@@ -95,7 +95,11 @@ import Testing
         #expect(Self.fault("archive = /a\n")?.line == 1)
         #expect(Self.fault("archive = \"/a\"\narchive = \"/b\"\n")?.line == 2)
         #expect(Self.fault("archive = \"/a\\u0000b\"\n")?.reason == "the file contains a NUL character")
-        #expect(Self.fault(String(repeating: "[", count: 5000)) != nil)
+        for text in ["[[[", "[", "[[", "[]", "[[]]", "[!", "[ [a]]", "[.a]", "[é]", "[[root]", "[a]b", "[=]"] {
+            #expect(Self.fault("archive = \"/a\"\n" + text)?.line == 2, "\(text)")
+        }
+        #expect(Self.fault("archive = " + String(repeating: "[", count: 5000))?.line == 1)
+        #expect(try Self.document("archive = \"\"\"\n[!\n[[[\"\"\"\n").top["archive"]?.value == .text("[!\n[[["))
     }
 
     @Test("roots may be a list of values, which have lines but cannot be cut out")
@@ -104,6 +108,16 @@ import Testing
         #expect(document.roots.count == 2)
         #expect(document.roots[1].table["settle"]?.line == 1)
         #expect(document.roots.allSatisfy { $0.lines == nil })
+    }
+
+    @Test("a file with carriage returns has the same lines, and a root can be removed from it")
+    func carriageReturns() throws {
+        let text = Self.text.replacing("\n", with: "\r\n")
+        let document = try Self.document(text)
+        #expect(document.roots.map(\.table.line) == [10, 22])
+        #expect(document.roots[0].table["exclude"]?.line == 12)
+        let first = try #require(document.roots[0].lines)
+        #expect(try Self.document(ConfigurationText.removing(first, from: text)).roots.count == 1)
     }
 
     @Test("a removed root takes its own tables along and leaves everything else")

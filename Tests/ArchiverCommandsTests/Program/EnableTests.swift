@@ -12,6 +12,8 @@ struct EnableTests {
     private let work: Workplace
     private var file: FilePath { work.path(".config/archiver/config.toml") }
     private var unit: FilePath { work.path(".config/systemd/user/archiver.service") }
+    /// The program's path without links.
+    private let program = Workplace.program.withPlatformString { realpath($0, nil).map { String(cString: $0) } } ?? ""
     private var calls: FilePath { work.path("calls") }
 
     init() throws {
@@ -43,7 +45,7 @@ struct EnableTests {
         #expect(configuration.contains("archive = \"\(work.archive)\"\n"))
         #expect(text(calls) == "--user daemon-reload\n--user enable --quiet --now archiver.service\n")
         let written = try #require(text(unit))
-        #expect(written.contains("ExecStart=\"\(Workplace.program)\" service\n"))
+        #expect(written.contains("ExecStart=\"\(program)\" service\n"))
 
         let again = try run("enable", work.root.string, environment: systemd)
         #expect(again.text.hasPrefix("Nothing to do: the service is enabled"), "\(again.text)")
@@ -97,12 +99,12 @@ struct EnableTests {
     func withoutSystemd() throws {
         let cron = try run("enable", work.root.string, environment: EnableTests.none)
         #expect(cron.status == 0, "\(cron.errorText)")
-        #expect(cron.lines.contains("  @reboot \(Workplace.program) service"), "\(cron.text)")
+        #expect(cron.lines.contains("  @reboot \(program) service"), "\(cron.text)")
         #expect(text(unit) == nil)
         let desktop = EnableTests.none.merging(["XDG_CURRENT_DESKTOP": "GNOME"]) { $1 }
         let entry = work.path(".config/autostart/archiver.desktop")
         #expect(try run("enable", environment: desktop).status == 0)
-        #expect(text(entry)?.contains("Exec=\"\(Workplace.program)\" service\n") == true)
+        #expect(text(entry)?.contains("Exec=\"\(program)\" service\n") == true)
         #expect(try run("disable", environment: desktop).status == 0)
         #expect(text(entry) == nil)
     }
@@ -124,7 +126,7 @@ struct EnableTests {
             "enable", "--system", work.root.string, "--destination", place.string, environment: environment)
         #expect(outcome.status == 0, "\(outcome.errorText)")
         let unit = try #require(text(place.pushing("etc/systemd/system/archiver.service")))
-        #expect(unit.contains("ExecStart=\"\(Workplace.program)\" service --system\n"))
+        #expect(unit.contains("ExecStart=\"\(program)\" service --system\n"))
         #expect(unit.contains("ReadWritePaths=\"-\(place.pushing("var/lib/archiver/archive"))\"\n"))
         #expect(text(place.pushing("etc/archiver/config.toml"))?.contains(work.root.string) == true)
         #expect(text(calls) == "daemon-reload\nenable --quiet --now archiver.service\n")
