@@ -191,7 +191,8 @@ let package = Package(
         .testTarget(
             name: "ConfiguringTests",
             dependencies: [
-                "Configuring", "FileIO", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "Configuring", "FileIO", "TestSupport", "TestTraits",
+                .product(name: "SystemPackage", package: "swift-system"),
             ]),
 
         // MARK: Examples - small programs that keep their state in an archive

@@ -51,9 +51,9 @@ package struct ConfigurationDocument: Sendable {
             throw ConfigurationError(file, line: nil, "the file contains a NUL character", remedy: "remove it")
         }
         let statements = StatementLines(text)
-        if let line = statements.badHeader {
+        if let (line, reason) = statements.fault {
             throw ConfigurationError(
-                file, line: line, "this is not TOML: a table has no name", remedy: ConfigurationDocument.syntax)
+                file, line: line, "this is not TOML: \(reason)", remedy: ConfigurationDocument.syntax)
         }
         let table: TOMLTable
         do { table = try TOMLTable(string: text) } catch {

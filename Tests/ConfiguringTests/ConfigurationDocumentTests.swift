@@ -2,9 +2,11 @@
 
 import Configuring
 import SystemPackage
+import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct ConfigurationDocumentTests {
+@Suite(.blocking) struct ConfigurationDocumentTests {
     private static let text = """
         # My machine.
         archive = "/mnt/disk/archive"
@@ -100,6 +102,24 @@ import Testing
         }
         #expect(Self.fault("archive = " + String(repeating: "[", count: 5000))?.line == 1)
         #expect(try Self.document("archive = \"\"\"\n[!\n[[[\"\"\"\n").top["archive"]?.value == .text("[!\n[[["))
+    }
+
+    @Test("no text ends the process, and a wrong one is an error")
+    func damagedTexts() {
+        var random = SeededGenerator("damaged configurations")
+        let pieces = Array("[]{}\"'\\#,=.\n a1é").map(String.init) + ["[[", "]]", "\"\"\"", "'''", "\r\n", ""]
+        for _ in 0..<10_000 {
+            var text = Array(Self.text)
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let place = Int.random(in: 0..<text.count, using: &random)
+                let end = min(text.count, place + Int.random(in: 0...4, using: &random))
+                text.replaceSubrange(place..<end, with: Array(pieces.randomElement(using: &random) ?? ""))
+            }
+            // Whole, and cut off.
+            for count in [text.count, Int.random(in: 0...text.count, using: &random)] {
+                #expect(Self.fault(String(text.prefix(count))).map { ($0.line ?? 1) >= 1 } ?? true)
+            }
+        }
     }
 
     @Test("roots may be a list of values, which have lines but cannot be cut out")

@@ -79,7 +79,6 @@ final class ServiceReload: Sendable {
     private func apply() async throws(ArchiverError) -> String {
         let (file, archive, former) = (file, archive, present.withLock { $0 })
         let new = try await Blocking.run { () throws(ArchiverError) in
-            try ServiceReload.requireReadable(file)
             let new = try ServiceConfiguration(file)
             guard new.archive == former.archive else {
                 throw ArchiverError(
@@ -96,21 +95,6 @@ final class ServiceReload: Sendable {
         let words = ServiceReload.words(former, new)
         report.remark(words)
         return words
-    }
-
-    /// Lets another process read the file first: the TOML library aborts the process on some wrong texts, such as
-    /// `exclude = ["a",}`.
-    private static func requireReadable(_ file: ConfigurationFile) throws(ArchiverError) {
-        let words = ["/proc/self/exe", "config", "check", "--quiet"].map { Array($0.utf8) } + [file.path.bytes]
-        do throws(FileError) {
-            let null = try Descriptor.open("/dev/null", O_WRONLY)
-            let status = try ChildProgram(words, output: null.number, error: null.number).wait()
-            // Anything else than a crash is told again, with its line, when this process reads the file.
-            guard status > 128 else { return }
-        } catch { throw ArchiverError(error) }
-        throw ArchiverError(
-            .unsuitableSettings, "\(file.path): this is not TOML, and the line is unknown",
-            remedy: "look for brackets and braces that do not match", path: file.path)
     }
 
     /// What has changed: "The service has taken over …/config.toml: 1 root added, 2 roots changed".
