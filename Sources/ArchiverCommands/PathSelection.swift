@@ -3,6 +3,7 @@
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
+internal import SystemPackage
 
 /// The snapshot, path or saved state that an argument names.
 enum PathSelection {
@@ -85,7 +86,8 @@ extension RootContext {
 
     /// The failure that shows how to write `argument` if it is a path instead of a snapshot; nil otherwise.
     private func pathTakenForSnapshot(_ argument: ByteArgument) throws -> Failure? {
-        let roots = try root.map { [$0] } ?? archive.roots().filter(\.isHere)
+        let holder = try root ?? archive.root(holding: FilePath(bytes: argument.bytes).absolute)
+        let roots = try holder.map { [$0] } ?? archive.roots().filter(\.isHere)
         guard roots.count == 1, let only = roots.first, let latest = try? archive.snapshot(.latest, of: only),
             let path = try? paths(in: only).path(argument.bytes), !path.isRoot
         else { return nil }

@@ -185,7 +185,7 @@ import Testing
         let name = "chapter (12:04).md"
         var copy: [String: Any] = ["path": "chapter.md", "snapshot": novel.before, "name": name]
         let plan = try novel.plan(["copy": copy])
-        #expect(plan.command?.contains("--target '\(novel.path(name))'") == true)
+        #expect(plan.command?.contains("--target \"\(novel.path(name))\"") == true)
         _ = try novel.apply(plan)
         #expect(try novel.read(name) == Novel.text(isCut: false))
         #expect(try novel.read("chapter.md") == Novel.text(isCut: true))

@@ -15,16 +15,18 @@ struct ChildProgram {
     ///   - words: its name, which is searched in `$PATH`, and its arguments.
     ///   - input: the descriptor of its stdin; nil to inherit this program's.
     ///   - output: the descriptor of its stdout; nil to inherit this program's.
+    ///   - error: the descriptor of its stderr; nil to inherit this program's.
     ///   - directory: its current directory; nil for this program's.
     /// - Throws: `FileError` if the program does not exist or cannot be run.
     init(
-        _ words: [[UInt8]], input: CInt? = nil, output: CInt? = nil, in directory: FilePath? = nil
+        _ words: [[UInt8]], input: CInt? = nil, output: CInt? = nil, error: CInt? = nil, in directory: FilePath? = nil
     ) throws(FileError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
         if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+        if let error { posix_spawn_file_actions_adddup2(&actions, error, STDERR_FILENO) }
         directory?.withPlatformString { _ = clinux_spawn_in(&actions, $0) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -273,6 +273,8 @@ extension JSONKey {
     static let linesRemoved = JSONKey("linesRemoved")
     /// Entries with the same number are hard links.
     static let linkGroup = JSONKey("linkGroup")
+    /// The segments whose loss was accepted.
+    static let lost = JSONKey("lost")
     /// The id of the machine.
     static let machine = JSONKey("machine")
     /// Snapshots around mass changes.

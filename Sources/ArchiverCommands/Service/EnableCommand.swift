@@ -197,14 +197,15 @@ private struct EnableReport {
                     "It runs while you are logged in. 'loginctl enable-linger' lets it run from the start of the machine."
                 )
             }
-        case .desktop(let entry, _):
+        case .desktop(let entry, _, let reason):
             try console.summary(
-                "There is no systemd for this user: the desktop starts the service at your next login "
+                "systemd cannot start the service (\(Escaping.text(reason))): the desktop starts it at your next login "
                     + "(\(Escaping.text(entry.bytes))).")
             startNow()
-        case .cron(let line):
+        case .cron(let line, let reason):
             try console.summary(
-                "There is no systemd: to start the service with the machine, add this line by 'crontab -e':")
+                "systemd cannot start the service (\(Escaping.text(reason))). To start it with the machine, add this line "
+                    + "by 'crontab -e':")
             try console.summary("  " + line)
             startNow()
         }
@@ -215,6 +216,7 @@ private struct EnableReport {
 
     private func startNow() {
         if isRunning { return }
+        try? console.output.flush()
         console.remark("To start it now: 'nohup archiver service\(enabling.place.system ? " --system" : "") &'.")
     }
 

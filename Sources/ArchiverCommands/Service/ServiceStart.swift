@@ -16,10 +16,10 @@ struct ServiceStart {
     enum Way {
         /// By systemd; `isChanged` if its unit was written.
         case systemd(isChanged: Bool)
-        /// By the desktop, at the next login.
-        case desktop(FilePath, isChanged: Bool)
-        /// By a line that the user adds.
-        case cron(String)
+        /// By the desktop, at the next login, because systemd cannot.
+        case desktop(FilePath, isChanged: Bool, withoutSystemd: String)
+        /// By a line that the user adds, because systemd cannot.
+        case cron(String, withoutSystemd: String)
     }
 
     // MARK: Enabling
@@ -32,18 +32,19 @@ struct ServiceStart {
         let isOurs = former?.hasPrefix(UnitFile.mark) ?? true
         let isChanged = isOurs && former != unit.text
         if isChanged { try ServiceStart.write(unit.text, to: path) }
-        if run(["daemon-reload"]), run(["enable", "--quiet", "--now", UnitFile.name]) {
+        let starting = ["enable", "--quiet", "--now", UnitFile.name]
+        guard let reason = complaint(about: ["daemon-reload"]) ?? complaint(about: starting) else {
             return .systemd(isChanged: isChanged)
         }
         // Nothing reads the unit.
         if isChanged, former == nil { _ = path.withPlatformString { unlink($0) } }
         let command = "\(ShellWord.text(unit.program.bytes)) service" + (isOfSystem ? " --system" : "")
-        guard !isOfSystem, ServiceStart.hasDesktop else { return .cron("@reboot \(command)") }
+        guard !isOfSystem, ServiceStart.hasDesktop else { return .cron("@reboot \(command)", withoutSystemd: reason) }
         let entry = try autostart()
         let text = ServiceStart.desktopEntry(unit.program)
         let isNew = (try? ServiceStart.text(of: entry)) != text
         if isNew { try ServiceStart.write(text, to: entry) }
-        return .desktop(entry, isChanged: isNew)
+        return .desktop(entry, isChanged: isNew, withoutSystemd: reason)
     }
 
     // MARK: Disabling
@@ -55,10 +56,10 @@ struct ServiceStart {
         let path = try UnitFile.path(isOfSystem: isOfSystem, below: destination)
         var isDone = false
         if let text = try? ServiceStart.text(of: path) {
-            _ = run(["disable", "--quiet", "--now", UnitFile.name])
+            _ = complaint(about: ["disable", "--quiet", "--now", UnitFile.name])
             if text.hasPrefix(UnitFile.mark) {
                 try ServiceStart.remove(path)
-                _ = run(["daemon-reload"])
+                _ = complaint(about: ["daemon-reload"])
             }
             isDone = true
         }
@@ -73,11 +74,24 @@ struct ServiceStart {
 
     /// Runs systemctl(1).
     ///
-    /// - Returns: whether it succeeded; false if there is none.
-    private func run(_ words: [String]) -> Bool {
+    /// - Returns: what it says if it fails, in one line; nil if it succeeds.
+    private func complaint(about words: [String]) -> String? {
         let all = ["systemctl"] + (isOfSystem ? [] : ["--user"]) + words
-        guard let program = try? ChildProgram(all.map { Array($0.utf8) }) else { return false }
-        return program.wait() == 0
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else { return "\(Errno.current)" }
+        let output = Descriptor(owning: ends[0])
+        let input = ends[1]
+        // The program itself gets a copy.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard let program = try? ChildProgram(all.map { Array($0.utf8) }, error: input) else {
+            close(input)
+            return "there is no systemctl"
+        }
+        close(input)
+        let said = try? output.readToEnd(limit: 1 << 16, path: "systemctl")
+        if program.wait() == 0 { return nil }
+        let lines = String(decoding: said ?? [], as: UTF8.self).split(whereSeparator: \.isNewline)
+        return lines.first.map(String.init) ?? "systemctl failed"
     }
 
     /// Whether the user's services run while the user is not logged in; nil for the machine's.

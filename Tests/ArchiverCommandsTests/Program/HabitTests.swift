@@ -1,5 +1,6 @@
 // What users of git, restic and borg type: it works, or the error names the right way.
 
+import Glibc
 import SystemPackage
 import TestTraits
 import Testing
@@ -69,6 +70,16 @@ struct HabitTests {
         let outcome = try HabitTests.run(["restore", "old.txt"])
         expectRefusal(outcome, 1, naming: "deleted")
         #expect(outcome.errorText.contains(":old.txt' brings it back"), "\(outcome.errorText)")
+        // From above two roots, the path chooses its own.
+        let work = try Workplace()
+        try work.write("old.txt", "one\n")
+        _ = try work.capture()
+        try work.remove("tree/old.txt")
+        _ = try work.capture()
+        mkdir(work.path("other").string, 0o755)
+        _ = try work.run("capture", "other")
+        let above = try work.run("cat", "tree/old.txt")
+        expectRefusal(above, 1, naming: "deleted")
     }
 
     /// Runs `words` in a captured tree with two snapshots.

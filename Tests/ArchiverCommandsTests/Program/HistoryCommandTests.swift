@@ -183,7 +183,7 @@ struct HistoryCommandTests {
         #expect(
             rows.map { "\($0[0]) \($0[2])" } == [
                 "renamed book/first.md", "renamedAway book/one.md", "transient notes/tmp.txt",
-                "deleted notes/todo.txt",
+                "removed notes/todo.txt",
             ])
         let one = try run(work, "changes", ids[0], ids[1], "--timeline").lines
         #expect(one.count == 2)

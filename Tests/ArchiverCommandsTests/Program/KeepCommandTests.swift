@@ -74,12 +74,12 @@ struct KeepCommandTests {
         // All snapshots are younger than an hour.
         let planned = try JSON.object(place.run("prune", "--dry-run", "--json").output)
         #expect(planned["limitsCanBeReached"] as? Bool == false && planned["forgottenForRoom"] as? Int == 0)
-        let cause = "13 snapshots of the last hour take 2 MiB"
+        let cause = "13 snapshots of the last hour take 2.0 MiB"
         #expect((planned["causes"] as? [String])?.first == cause, "\(planned)")
         let refused = try place.run("prune")
         #expect(refused.status == 3 && refused.errorText.contains("still exceeds its limits"), "\(refused.errorText)")
         #expect(refused.errorText.contains("\(cause); "), "\(refused.errorText)")
-        #expect(refused.errorText.contains("data.bin takes 293 KiB and is in the newest snapshot"))
+        #expect(refused.errorText.contains("data.bin takes 293.1 KiB and is in the newest snapshot"))
         #expect(try place.run("status").text.contains(cause))
         #expect(try place.listed() == before)
         #expect(try place.run("check", "--data").status == 0)

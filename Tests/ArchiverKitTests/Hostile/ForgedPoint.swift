@@ -155,7 +155,7 @@ extension ForgedPoint {
             let result = try Archive.purge(.paths([.at("secret")], of: root), in: copy)
             #expect(result.isComplete)
             let archive = try Archive.open(copy)
-            let last = try #require(try archive.snapshots().last)
+            let last = try #require(try archive.snapshots(SnapshotQuery(root: root)).last)
             #expect(last.sequence == 4 && last.id.chunk != ChunkID(hashing: bytes))
             #expect(try archive.store.read(last.id.chunk).contains(Array(text.utf8)))
         },
