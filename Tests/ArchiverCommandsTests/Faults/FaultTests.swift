@@ -32,8 +32,8 @@ import Testing
         }
     }
 
-    /// Commands that write, and one that only has to bring the catalogue up to date.
-    private static let writing = [FaultScene.captures[1], FaultScene.catalogues[1], FaultScene.prunes[0]]
+    /// Commands that must write; the second one only the catalogue.
+    private static let writing = [FaultScene.captures[1], FaultScene.catalogues[3], FaultScene.prunes[0]]
 
     @Test(
         "a quota that is used up is a full disk: each command ends as on one, and nothing is lost", arguments: writing)
