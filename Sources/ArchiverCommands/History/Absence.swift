@@ -4,6 +4,7 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
+internal import SystemPackage
 
 /// Errors and suggestions for paths that were not found.
 enum Absence {
@@ -20,7 +21,10 @@ enum Absence {
             message += lastName == path ? ": it was" : ", and"
             message += " deleted \(LocalTime.text(gone.time)) in \(gone.id.short)"
             let argument = Array("\(last.id.short):".utf8) + paths.argument(for: lastName)
-            remedy = "'archiver restore \(ShellWord.text(argument))' brings it back"
+            // A restore in place needs the root by name, unless one is in it.
+            let isIn = FilePath.currentDirectory?.starts(with: snapshot.root.path) ?? false
+            let root = isIn && !context.isExplicit ? "" : " --root \(ShellWord.text(snapshot.root.path.bytes))"
+            remedy = "'archiver restore \(ShellWord.text(argument))\(root)' brings it back"
         case .renamed(let other, let snapshot):
             message += ": it was renamed to \(Escaping.text(other)) \(LocalTime.text(snapshot.time))"
             let argument = Array("\(snapshot.id.short):".utf8) + paths.argument(for: other)

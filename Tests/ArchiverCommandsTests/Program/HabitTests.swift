@@ -80,6 +80,7 @@ struct HabitTests {
         _ = try work.run("capture", "other")
         let above = try work.run("cat", "tree/old.txt")
         expectRefusal(above, 1, naming: "deleted")
+        #expect(above.errorText.contains(":old.txt --root \(work.root)' brings it back"), "\(above.errorText)")
     }
 
     /// Runs `words` in a captured tree with two snapshots.
