@@ -205,7 +205,13 @@ let package = Package(
             ],
             path: "Sources/Examples"
         ),
-        .testTarget(name: "ExamplesTests", dependencies: ["TestSupport", "TestTraits", "archiver", "examples"]),
+        .testTarget(
+            name: "ExamplesTests",
+            dependencies: [
+                "TestSupport", "TestTraits", "archiver", "examples",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]
+        ),
 
         // MARK: Exclusions - gitignore patterns, ignore files, cache tags
         .target(name: "Exclusions", dependencies: ["FileIO"]),

@@ -33,13 +33,9 @@ private final class SmallFileSystem {
     }
 
     private static func run(_ command: String, _ arguments: [String]) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [command] + arguments
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw FileError(command, FilePath(command), .notPermitted) }
+        guard try ChildProcess.run([command] + arguments).status == 0 else {
+            throw FileError(command, FilePath(command), .notPermitted)
+        }
     }
 }
 

@@ -155,14 +155,7 @@ struct RecoveryTests {
 
     private func execute(_ sql: String, in database: FilePath) throws {
         let command = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()"
-        var status = pid_t()
-        let arguments = ["python3", "-c", command, database.string, sql]
-        var strings = arguments.map { strdup($0) } + [nil]
-        defer { for string in strings { free(string) } }
-        try #require(posix_spawnp(&status, "python3", nil, nil, &strings, environ) == 0)
-        var result: CInt = 0
-        waitpid(status, &result, 0)
-        #expect(result == 0)
+        #expect(try ChildProcess.run(["python3", "-c", command, database.string, sql]).status == 0)
     }
 
     @Test("a commit into a removed segment fails, and the next one uses another segment")
@@ -210,19 +203,14 @@ struct RecoveryTests {
     func stoppedOpening() throws {
         let scene = try Scene()
         let lock = scene.directory.path.appending("locks").appending("open.lock")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["flock", "--no-fork", lock.string, "sh", "-c", "echo ready; kill -STOP $$"]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        defer { kill(process.processIdentifier, SIGKILL) }
-        #expect(output.fileHandleForReading.availableData.starts(with: Array("ready".utf8)))
+        let process = try ChildProcess(
+            ["flock", "--no-fork", lock.string, "sh", "-c", "echo ready; kill -STOP $$"])
+        _ = try process.line { $0 == "ready" }
         let error = try #require(try failure { try scene.open() })
-        #expect(error.code == .inUse && error.message.contains("\(process.processIdentifier)"), "\(error)")
+        #expect(error.code == .inUse && error.message.contains("\(process.id)"), "\(error)")
         #expect(error.message.contains("is stopped"), "\(error)")
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.send(SIGKILL)
+        #expect(try process.finish().status == -SIGKILL)
         #expect(throws: Never.self) { _ = try scene.open() }
     }
 }

@@ -117,22 +117,15 @@ import Testing
 
     /// The files that `git add .` would add, without ignore files, in walk order.
     private func gitFiles(in directory: FilePath) throws -> [String] {
-        let git = Process()
-        git.executableURL = URL(fileURLWithPath: "/bin/sh")
-        git.arguments = [
-            "-c",
+        let git = try ChildProcess.run([
+            "sh", "-c",
             """
             export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_DIR="$1.git" GIT_WORK_TREE="$1"
             git init -q && cd "$1" && git ls-files -z --others --exclude-per-directory=.gitignore
             """, "sh", directory.string,
-        ]
-        let output = Pipe()
-        git.standardOutput = output
-        try git.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        git.waitUntilExit()
-        try #require(git.terminationStatus == 0)
-        return bytes.split(separator: 0).compactMap { RelativePath(Array($0)) }.sorted().map(\.description)
+        ])
+        try #require(git.status == 0, "\(git.errorText)")
+        return git.output.split(separator: 0).compactMap { RelativePath(Array($0)) }.sorted().map(\.description)
             .filter { !$0.hasSuffix(".gitignore") }
     }
 

@@ -6,6 +6,7 @@ import Exclusions
 import FileIO
 import Foundation
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 
@@ -104,16 +105,11 @@ struct GoldenArchiveMaking {
     private func capture(_ root: Files, _ archive: Archive, _ label: String) throws -> [String] {
         let result = try archive.capture(root.directory, CaptureOptions(label: label))
         #expect(result.snapshot != nil && result.problems.isEmpty)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3", Self.listing.path(percentEncoded: false), label, root.directory.string]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return [String(decoding: output, as: UTF8.self)]
+        let outcome = try ChildProcess.run([
+            "python3", Self.listing.path(percentEncoded: false), label, root.directory.string,
+        ])
+        #expect(outcome.status == 0)
+        return [outcome.text]
     }
 
     /// Adds operations, gaps, states, records of forgetting, root notices, and a snapshot with exclusions.

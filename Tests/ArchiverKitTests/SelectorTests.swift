@@ -339,14 +339,8 @@ import Testing
 
     /// The time that date(1) makes of `text`.
     private static func date(_ text: String) throws -> Timestamp {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/date")
-        process.arguments = ["-d", text, "+%s %N"]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        process.waitUntilExit()
-        let words = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split {
+        let words = try ChildProcess.run(["date", "-d", text, "+%s %N"], environment: ["TZ": TestZone.name]).text.split
+        {
             " \n".contains($0)
         }
         let seconds = try #require(words.first.flatMap { Int64($0) })

@@ -119,19 +119,12 @@ import Testing
     func agreesWithGit() throws {
         let sandbox = try Sandbox()
         func git(_ arguments: String...) throws -> String {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments =
+            try ChildProcess.run(
                 [
                     "git", "-C", sandbox.root.directory.string, "-c", "user.name=a", "-c", "user.email=a@example.org",
                     "-c", "commit.gpgsign=false",
                 ] + arguments
-            let pipe = Pipe()
-            process.standardOutput = pipe
-            try process.run()
-            let data = pipe.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return String(decoding: data, as: UTF8.self)
+            ).text
         }
         _ = try git("init", "-q")
         try sandbox.root.write(".archiverignore", ".git\n")

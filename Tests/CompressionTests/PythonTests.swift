@@ -3,9 +3,10 @@
 import Compression
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite struct PythonTests {
+@Suite(.blocking) struct PythonTests {
     /// A Python script that checks our streams and writes its own.
     ///
     /// It reads cases (lengths of dictionary, compressed and raw bytes, then these bytes), checks that each one
@@ -66,11 +67,6 @@ import Testing
     private static let hasPython = (try? python(["-c", "import zlib"])) == 0
 
     private static func python(_ arguments: [String]) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3"] + arguments
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
+        try ChildProcess.run(["python3"] + arguments).status
     }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
@@ -30,7 +31,7 @@ struct CoversTests {
         // The budget has room for two: the cover that was not used since is removed.
         #expect(
             try show("blue", "hejira", budget: 85_000) == ["blue: 40000 bytes, kept", "hejira: 40000 bytes, fetched"])
-        server.stop()
+        try server.stop()
         #expect(
             try show("blue", "hejira", "horses") == [
                 "blue: 40000 bytes, kept", "hejira: 40000 bytes, kept", "horses: the server cannot be reached",
@@ -38,62 +39,32 @@ struct CoversTests {
     }
 
     private func examples(_ words: [String]) throws -> [String] {
-        let process = Process()
-        process.executableURL = URL(filePath: BuiltProgram.path(of: "examples"))
-        process.arguments = words
-        process.environment = ProcessInfo.processInfo.environment.merging([
-            "ARCHIVER_ARCHIVE": folder.appending(path: "archive").path(), "no_proxy": "127.0.0.1",
-        ]) { $1 }
-        let file = folder.appending(path: "output")
-        _ = FileManager.default.createFile(atPath: file.path(), contents: nil)
-        let writer = try FileHandle(forWritingTo: file)
-        process.standardOutput = writer
-        process.standardError = writer
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
+        try ChildProcess.run(
+            [BuiltProgram.path(of: "examples")] + words,
+            environment: ["ARCHIVER_ARCHIVE": folder.appending(path: "archive").path(), "no_proxy": "127.0.0.1"],
+            joinsErrors: true
+        ).lines
     }
 }
 
 /// Python's web server on a free port.
 private final class Server {
-    private let process = Process()
-    private let log: URL
+    private let process: ChildProcess
     let port: Int
 
-    struct NoServer: Error { let log: String }
+    struct NoServer: Error { let line: String }
 
     init(serving folder: URL) throws {
-        log = folder.deletingLastPathComponent().appending(path: "server.log")
-        _ = FileManager.default.createFile(atPath: log.path(), contents: nil)
-        let writer = try FileHandle(forWritingTo: log)
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            "python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder.path(),
-        ]
-        process.standardOutput = writer
-        process.standardError = writer
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
+        let words = ["python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder.path()]
+        process = try ChildProcess(words, joinsErrors: true)
         // The server prints its port: "Serving HTTP on 127.0.0.1 port 41234 …".
-        while true {
-            let text = try String(contentsOf: log, encoding: .utf8)
-            if let match = text.firstMatch(of: /port (\d+)/), let port = Int(match.1) {
-                self.port = port
-                return
-            }
-            guard process.isRunning else { throw NoServer(log: text) }
-            sched_yield()
-        }
+        let line = try process.line { $0.contains(" port ") }
+        guard let match = line.firstMatch(of: /port (\d+)/), let port = Int(match.1) else { throw NoServer(line: line) }
+        self.port = port
     }
 
-    deinit { stop() }
-
-    func stop() {
-        guard process.isRunning else { return }
-        // It has inherited the test runner's signal mask, in which SIGTERM may be blocked.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+    func stop() throws {
+        process.send(SIGKILL)
+        _ = try process.finish()
     }
 }

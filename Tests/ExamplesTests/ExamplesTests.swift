@@ -1,6 +1,7 @@
 // The examples as users see them: every command is its own process.
 
 import Foundation
+import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
@@ -28,22 +29,10 @@ struct ExamplesTests {
 
     /// The lines that a command writes to standard output and standard error.
     private func output(of words: [String], in folder: URL) throws -> [String] {
-        let process = Process()
-        // A file, because a pipe would stay open as long as any process that other tests start.
-        let file = folder.appending(path: "output")
-        _ = FileManager.default.createFile(atPath: file.path(), contents: nil)
-        let writer = try FileHandle(forWritingTo: file)
-        process.executableURL = URL(filePath: BuiltProgram.path(of: words[0]))
-        process.arguments = Array(words.dropFirst())
-        process.currentDirectoryURL = Session.fixtures.deletingLastPathComponent()
-        let archive = folder.appending(path: "archive").path()
-        process.environment = ProcessInfo.processInfo.environment.merging(["ARCHIVER_ARCHIVE": archive]) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = writer
-        process.standardError = writer
-        try process.run()
-        process.waitUntilExit()
-        let bytes = try Data(contentsOf: file)
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        try ChildProcess.run(
+            [BuiltProgram.path(of: words[0])] + words.dropFirst(),
+            environment: ["ARCHIVER_ARCHIVE": folder.appending(path: "archive").path()],
+            directory: FilePath(Session.fixtures.deletingLastPathComponent().path()), joinsErrors: true
+        ).lines
     }
 }

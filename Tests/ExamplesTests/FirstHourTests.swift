@@ -77,22 +77,13 @@ private struct FirstHour {
             atPath: programs.appending(path: "archiver").path(), withDestinationPath: BuiltProgram.path(of: "archiver"))
         let script = folder.appending(path: "session.sh")
         try Data(self.script.utf8).write(to: script)
-        let output = folder.appending(path: "output")
-        _ = FileManager.default.createFile(atPath: output.path(), contents: nil)
-        let writer = try FileHandle(forWritingTo: output)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/script")
-        process.arguments = ["-qec", "bash '\(script.path())'", "/dev/null"]
-        process.environment = [
-            "HOME": home.path(), "PATH": "\(programs.path()):/usr/local/bin:/usr/bin:/bin", "TZ": "UTC",
-            "TERM": "xterm", "NO_COLOR": "1", "ARCHIVER_PAGER": "cat", "ARCHIVER_MACHINE_ID": "first-hour",
-        ]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = writer
-        process.standardError = writer
-        try process.run()
-        process.waitUntilExit()
-        let text = try String(decoding: Data(contentsOf: output), as: UTF8.self)
+        let text = try ChildProcess.run(
+            ["script", "-qec", "bash '\(script.path())'", "/dev/null"],
+            environment: [
+                "HOME": home.path(), "PATH": "\(programs.path()):/usr/local/bin:/usr/bin:/bin", "TERM": "xterm",
+                "NO_COLOR": "1", "ARCHIVER_PAGER": "cat", "ARCHIVER_MACHINE_ID": "first-hour",
+            ], joinsErrors: true
+        ).text
             .replacing("\r", with: "").replacing(home.path(), with: "/home/ann")
         return text.components(separatedBy: FirstHour.mark + "\n").dropLast().map(FirstHour.lines)
     }

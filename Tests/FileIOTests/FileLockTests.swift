@@ -189,18 +189,12 @@ import Threading
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         try directory.write("", to: "lock")
-        let child = Process()
-        child.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
-        child.arguments = ["--no-fork", path.string, "/bin/sh", "-c", "echo ready; exec cat"]
-        let (input, output) = (Pipe(), Pipe())
-        child.standardInput = input
-        child.standardOutput = output
-        try child.run()
-        let ready = output.fileHandleForReading.availableData
-        #expect(ready == Data("ready\n".utf8))
+        let child = try ChildProcess(
+            ["flock", "--no-fork", path.string, "sh", "-c", "echo ready; kill -STOP $$"])
+        _ = try child.line { $0 == "ready" }
         #expect(try !isFree(path))
-        kill(child.processIdentifier, SIGKILL)
-        child.waitUntilExit()
+        child.send(SIGKILL)
+        _ = try child.finish()
         try waitUntilFree(path)
     }
 
@@ -209,10 +203,7 @@ import Threading
         let directory = try OpenDirectory()
         let path = directory.path.appending("lock")
         func flockSucceeds() throws -> Bool {
-            let child = try Process.run(
-                URL(fileURLWithPath: "/usr/bin/flock"), arguments: ["--nonblock", path.string, "/bin/true"])
-            child.waitUntilExit()
-            return child.terminationStatus == 0
+            try ChildProcess.run(["flock", "--nonblock", path.string, "true"]).status == 0
         }
         do {
             let lock = try FileLock.exclusive(EnclosedPath(file: path))

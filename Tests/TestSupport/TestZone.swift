@@ -7,11 +7,13 @@ internal import Glibc
 /// The zone belongs to the whole process, and the order of the tests is not fixed: every test that knows local times
 /// asks for this zone, and there is no other.
 package enum TestZone {
-    private static let berlin: Void = {
-        setenv("TZ", "Europe/Berlin", 1)
+    package static let name = "Europe/Berlin"
+
+    private static let setting: Void = {
+        setenv("TZ", name, 1)
         tzset()
     }()
 
     /// Sets the zone to Europe/Berlin if it has not been set yet.
-    package static func use() { berlin }
+    package static func use() { setting }
 }

@@ -1,5 +1,6 @@
 // A trait for tests that block their thread: they run programs, change files, wait for locks, or compute for long.
 
+internal import Dispatch
 internal import Foundation
 public import Testing
 internal import Threading
@@ -67,14 +68,43 @@ private final class Places: Sendable {
 }
 
 /// Threads apart from Swift's cooperative pool; there are more than places, because a test may wait for its own tasks.
+///
+/// They are not Dispatch's either, whose number depends on what the others do.
 private final class BlockingThreads: TaskExecutor {
     static let shared = BlockingThreads()
-    private let queue = OperationQueue()
 
-    private init() { queue.maxConcurrentOperationCount = 24 }
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var idle = 0
+        var threads = 0
+    }
+
+    private static let limit = 48
+    private let state = Locked(State())
+    private let hasJob = DispatchSemaphore(value: 0)
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.addOperation { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        let needsThread = state.withLock { state in
+            state.jobs.append(job)
+            guard state.jobs.count > state.idle, state.threads < BlockingThreads.limit else { return false }
+            state.threads += 1
+            state.idle += 1
+            return true
+        }
+        if needsThread { Thread.detachNewThread { self.work() } }
+        hasJob.signal()
+    }
+
+    private func work() {
+        while true {
+            hasJob.wait()
+            let job = state.withLock { state in
+                state.idle -= 1
+                return state.jobs.removeFirst()
+            }
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            state.withLock { $0.idle += 1 }
+        }
     }
 }

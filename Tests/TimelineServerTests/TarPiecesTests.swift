@@ -34,11 +34,7 @@ import Testing
         let script = """
             set -e; cd "$1"; mkdir out; tar -xf all.tar -C out; diff -r --no-dereference root out
             """
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/bash")
-        shell.arguments = ["-c", script, "bash", scratch.path.string]
-        try shell.run()
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0, "seed \(random.seed)")
+        let shell = try ChildProcess.run(["bash", "-c", script, "bash", scratch.path.string])
+        #expect(shell.status == 0, "\(shell.errorText) seed \(random.seed)")
     }
 }

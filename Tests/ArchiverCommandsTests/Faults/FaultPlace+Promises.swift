@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 
 extension FaultPlace {
     /// Checks that every announced snapshot is listed, every other one restores one of `states`, and `check` passes.

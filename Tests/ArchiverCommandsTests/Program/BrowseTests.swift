@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 

@@ -3,6 +3,7 @@
 import FileIO
 import Foundation
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 

@@ -2,6 +2,7 @@
 
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 

@@ -1,6 +1,7 @@
 // Output on small terminals, and through a pager.
 
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 

@@ -1,6 +1,7 @@
 // Paths choose their root, from any directory; no command uses a root only because it is the archive's only one.
 
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 

@@ -2,6 +2,7 @@
 
 import FileIO
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 

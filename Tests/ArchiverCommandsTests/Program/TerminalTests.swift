@@ -6,6 +6,7 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 

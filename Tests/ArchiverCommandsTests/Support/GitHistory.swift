@@ -3,6 +3,7 @@
 import FileIO
 import Foundation
 import SystemPackage
+import TestSupport
 import Testing
 
 /// A repository whose work tree is captured with every commit; the repository itself is outside of the tree.

@@ -1,5 +1,6 @@
 // The common form of all refusals.
 
+import TestSupport
 import Testing
 
 /// Expects `outcome` to be a refusal in one line that names `thing`.

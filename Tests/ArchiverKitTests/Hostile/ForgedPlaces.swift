@@ -209,12 +209,8 @@ extension Files {
 
     /// Runs SQL on the catalogue.
     func changeCatalogue(_ statements: String) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
         let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()"
-        process.arguments = ["python3", "-c", script, full("catalogue.sqlite").string, statements]
-        try process.run()
-        process.waitUntilExit()
-        if process.terminationStatus != 0 { throw SystemFailure("change", full("catalogue.sqlite")) }
+        let words = ["python3", "-c", script, full("catalogue.sqlite").string, statements]
+        if try ChildProcess.run(words).status != 0 { throw SystemFailure("change", full("catalogue.sqlite")) }
     }
 }

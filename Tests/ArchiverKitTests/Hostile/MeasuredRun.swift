@@ -34,18 +34,11 @@ struct MeasuredRun {
             ["time", "-q", "-f", "%M", "-o", report.string, "timeout", "-s", "KILL", "\(MeasuredRun.waitLimit)"]
             + ["prlimit", "--cpu=\(MeasuredRun.workLimit)", BuiltProgram.path(of: "archiver")] + words
         let pipe = try ClosedOnExec()
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, pipe.writer.fileDescriptor, 1)
-        posix_spawn_file_actions_adddup2(&actions, pipe.writer.fileDescriptor, 2)
-        var arguments: [UnsafeMutablePointer<CChar>?] = all.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var child: pid_t = 0
-        guard posix_spawnp(&child, "time", &actions, nil, &arguments, environ) == 0 else {
-            throw SystemFailure("posix_spawn", "time")
-        }
+        guard let none = FileHandle(forReadingAtPath: "/dev/null") else { throw SystemFailure("open", "/dev/null") }
+        let writer = pipe.writer.fileDescriptor
+        let child = try Spawn.start(
+            all.map { Array($0.utf8) },
+            descriptors: [STDIN_FILENO: none.fileDescriptor, STDOUT_FILENO: writer, STDERR_FILENO: writer])
         try pipe.writer.close()
         var (count, kept) = (0, Data())
         while count < MeasuredRun.readLimit {
@@ -56,12 +49,8 @@ struct MeasuredRun {
         }
         try pipe.reader.close()
         output = String(decoding: kept, as: UTF8.self)
-        var state: CInt = 0
-        while waitpid(child, &state, 0) < 0 {
-            guard errno == EINTR else { throw SystemFailure("waitpid", "time") }
-        }
-        let signal = Int(state & 0x7f)
-        status = signal == 0 ? Int(state >> 8) & 0xff : 128 + signal
+        let result = Spawn.waitForEnd(of: child)
+        status = result < 0 ? 128 - Int(result) : Int(result)
         let reported = String(decoding: try Files("/").read(report), as: UTF8.self)
         guard let kibibytes = reported.split(separator: "\n").last.flatMap({ Int($0) }) else {
             throw SystemFailure("time: \(reported)", report)

@@ -233,15 +233,13 @@ import Testing
             #expect(KernelLocks.stoppedHolder(of: path) == nil)
             withExtendedLifetime(lock) {}
         }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["flock", "--no-fork", path.string, "sh", "-c", "kill -STOP $$"]
-        try process.run()
+        let process = try ChildProcess(
+            ["flock", "--no-fork", path.string, "sh", "-c", "kill -STOP $$"])
         var status = siginfo_t()
-        #expect(waitid(P_PID, id_t(process.processIdentifier), &status, WSTOPPED | WNOWAIT) == 0)
-        #expect(KernelLocks.stoppedHolder(of: path)?.process == process.processIdentifier)
-        kill(process.processIdentifier, SIGCONT)
-        process.waitUntilExit()
+        #expect(waitid(P_PID, id_t(process.id), &status, WSTOPPED | WNOWAIT) == 0)
+        #expect(KernelLocks.stoppedHolder(of: path)?.process == process.id)
+        process.send(SIGCONT)
+        #expect(try process.finish().status == 0)
     }
 
     // MARK: Models

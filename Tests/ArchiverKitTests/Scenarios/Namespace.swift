@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 
 /// A user namespace with its own mounts and limits (user_namespaces(7)), in which programs can be run.
 ///
@@ -14,13 +15,7 @@ final class Namespace {
     /// Whether this machine lets its users create user namespaces, also nested ones.
     static let isPossible: Bool = {
         let script = "mount -t tmpfs tmpfs /tmp && \(limiting(to: 5)) && unshare -U --map-user=1 --map-group=1 true"
-        let test = Process()
-        test.executableURL = URL(filePath: "/usr/bin/env")
-        test.arguments = ["unshare", "-Urm", "sh", "-c", script]
-        test.standardError = FileHandle.nullDevice
-        guard (try? test.run()) != nil else { return false }
-        test.waitUntilExit()
-        return test.terminationStatus == 0
+        return (try? ChildProcess.run(["unshare", "-Urm", "sh", "-c", script]))?.status == 0
     }()
 
     init() async throws {

@@ -3,11 +3,13 @@
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 
 /// A running program whose output is read line by line; killed if it is released before its end.
 final class Program {
-    private let process = Process()
     private let output: ProgramOutput
+    private var isReaped = false
+    let identifier: pid_t
 
     /// The program ended while something else was expected.
     struct Ended: Error, CustomStringConvertible {
@@ -22,22 +24,23 @@ final class Program {
     init(_ words: [String], input: FileHandle? = nil) throws {
         let pipe = try ClosedOnExec()
         output = ProgramOutput(pipe.reader)
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = words
-        process.standardOutput = pipe.writer
-        process.standardInput = input ?? FileHandle.nullDevice
-        // A process started in the background ignores SIGINT, and the program would inherit that.
-        signal(SIGINT, SIG_DFL)
-        try process.run()
+        let none = FileHandle(forReadingAtPath: "/dev/null")
+        guard let input = input ?? none else { throw SystemFailure("open", "/dev/null") }
+        identifier = try Spawn.start(
+            words.map { Array($0.utf8) },
+            descriptors: [
+                STDIN_FILENO: input.fileDescriptor, STDOUT_FILENO: pipe.writer.fileDescriptor,
+                STDERR_FILENO: STDERR_FILENO,
+            ])
         try pipe.writer.close()
         output.startReading()
     }
 
     deinit {
-        if process.isRunning { send(SIGKILL) }
+        guard !isReaped else { return }
+        send(SIGKILL)
+        _ = Spawn.waitForEnd(of: identifier)
     }
-
-    var identifier: pid_t { process.processIdentifier }
 
     /// The next line of output; nil after the program's end.
     func nextLine() async -> String? {
@@ -69,9 +72,9 @@ final class Program {
     /// - Returns: its exit status, or minus the signal's number if a signal ended it, and its whole output.
     func end() async throws -> (status: Int32, output: String) {
         while await nextLine() != nil {}
-        let process = process
-        try await onThread { process.waitUntilExit() }
-        let status = process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+        let identifier = identifier
+        let status = try await onThread { Spawn.waitForEnd(of: identifier) }
+        isReaped = true
         return (status, output.text)
     }
 }
@@ -82,10 +85,8 @@ struct ClosedOnExec {
     let writer: FileHandle
 
     init() throws {
-        var ends: [CInt] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw SystemFailure("pipe", "") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        reader = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
-        writer = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
+        let ends = try Spawn.stream()
+        reader = FileHandle(fileDescriptor: ends.read, closeOnDealloc: true)
+        writer = FileHandle(fileDescriptor: ends.write, closeOnDealloc: true)
     }
 }

@@ -32,15 +32,10 @@ struct TutorialTests {
     func manifest() throws {
         let folder = sandbox.base.directory.appending("journal")
         try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["swift", "package", "init", "--type", "executable", "--name", "journal"]
-        process.currentDirectoryURL = URL(filePath: folder.string)
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        let outcome = try ChildProcess.run(
+            ["swift", "package", "init", "--type", "executable", "--name", "journal"],
+            environment: ProcessInfo.processInfo.environment, directory: folder)
+        try #require(outcome.status == 0, "\(outcome.errorText)")
         let made = try String(contentsOfFile: folder.appending("Package.swift").string, encoding: .utf8)
         #expect(FileManager.default.fileExists(atPath: folder.appending("Sources/journal/journal.swift").string))
         let document = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/TimeTravel.md")

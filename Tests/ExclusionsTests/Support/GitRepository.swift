@@ -48,26 +48,13 @@ struct GitRepository {
     private func run(
         _ arguments: [String], input: [UInt8] = [], expected: Set<Int32> = [0]
     ) throws -> [ArraySlice<UInt8>] {
-        let files = ["in", "out", "err"].map { exchange.url.appending(path: $0) }
-        try Data(input).write(to: files[0])
-        for file in files[1...] { try Data().write(to: file) }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["git"] + arguments
-        process.currentDirectoryURL = URL(filePath: directory.path.string)
-        process.environment = [
-            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": exchange.path.string,
-            "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": directory.path.string,
-        ]
-        process.standardInput = try FileHandle(forReadingFrom: files[0])
-        process.standardOutput = try FileHandle(forWritingTo: files[1])
-        process.standardError = try FileHandle(forWritingTo: files[2])
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationReason == .exit, expected.contains(process.terminationStatus) else {
-            throw Failure(message: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
-        }
-        let output = [UInt8](try Data(contentsOf: files[1]))
-        return output.split(separator: 0, omittingEmptySubsequences: false).dropLast()
+        let outcome = try ChildProcess.run(
+            ["git"] + arguments,
+            environment: [
+                "HOME": exchange.path.string, "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_CEILING_DIRECTORIES": directory.path.string,
+            ], directory: directory.path, input: input)
+        guard expected.contains(outcome.status) else { throw Failure(message: outcome.errorText) }
+        return outcome.output.split(separator: 0, omittingEmptySubsequences: false).dropLast()
     }
 }
