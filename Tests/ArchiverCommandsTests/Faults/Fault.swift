@@ -35,7 +35,7 @@ enum Fault: String, CaseIterable {
         switch self {
         case .inputOutputError: return true
         case .diskFailure, .noSpace, .quota, .diskFull, .killedBefore, .killedAfter:
-            return Fault.changing.contains(name)
+            return Fault.isChange(name) || name.hasPrefix("open")
         case .accessDenied: return name.hasPrefix("open") || name.hasSuffix("stat") || name == "statx"
         case .tooManyFiles: return name.hasPrefix("open")
         case .interrupted: return waits.contains(name)
@@ -49,10 +49,11 @@ enum Fault: String, CaseIterable {
         name.contains("stat") || ["access", "faccessat", "fcntl", "lseek", "readlink", "readlinkat"].contains(name)
     }
 
-    /// Calls that can change something.
-    private static let changing: Set = [
-        "openat", "openat2", "write", "pwrite64", "fallocate", "ftruncate", "fsync", "fdatasync", "syncfs", "mkdir",
-        "mkdirat",
+    /// Whether the system call `name` changes something, whatever its arguments are; an open may create a file.
+    static func isChange(_ name: String) -> Bool { changes.contains(name) }
+
+    private static let changes: Set = [
+        "write", "pwrite64", "fallocate", "ftruncate", "fsync", "fdatasync", "syncfs", "mkdir", "mkdirat",
         "unlink", "unlinkat", "rmdir", "renameat", "renameat2", "linkat", "symlinkat", "mknodat", "fchmod", "fchmodat",
         "fchown", "fchownat", "utimensat", "fsetxattr", "lsetxattr",
     ]
