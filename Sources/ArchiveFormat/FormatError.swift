@@ -1,7 +1,7 @@
 // The errors for bytes that break the format, and how a `Decoder` reports them.
 
 /// An error in an archive's bytes: they break the format.
-public enum FormatError: Error, Sendable, Hashable {
+package enum FormatError: Error, Sendable, Hashable {
     /// The bytes end before the value does.
     case truncated
     /// The bytes break a rule of the format; the text says which.
@@ -15,7 +15,7 @@ public enum FormatError: Error, Sendable, Hashable {
 }
 
 extension FormatError: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         switch self {
         case .truncated: "the data ends too early"
         case .malformed(let what): "malformed data: \(what)"

@@ -159,8 +159,8 @@ package enum ArchiverProgram {
         let lines = message.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
         var text = lines.joined(separator: " ")
         let remedy = remedy(for: text, command, arguments)
-        // This program's own suggestion is better than the most similar option.
-        if remedy != nil { text = text.replacing(/\. Did you mean .*$/, with: "") }
+        // The parser also suggests options that are hardly similar.
+        text = text.replacing(/\. Did you mean .*$/, with: "")
         let help = "see '\(command.map { "archiver \($0)" } ?? "archiver") --help'"
         return .usage(
             text.prefix(1).lowercased() + text.dropFirst(), remedy: remedy.map { $0 + "; " + help } ?? help)

@@ -13,6 +13,7 @@ extension Archive {
     ///   - root: only gaps of this root; nil for all roots.
     ///   - since: only gaps that ended at or after this instant.
     ///   - until: only gaps that began at or before this instant.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func gaps(
         of root: ArchivedRoot? = nil, since: Timestamp? = nil, until: Timestamp? = nil
     ) throws(ArchiverError) -> [GapRecord] {

@@ -29,6 +29,8 @@ public struct RootSummary: Sendable {
 
 extension Archive {
     /// The roots that the archive has snapshots of, ordered by path, including those of other machines.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func rootSummaries() throws(ArchiverError) -> [RootSummary] {
         try facing {
             let totals = try store.catalogue.totals(since: .now)
@@ -47,6 +49,8 @@ extension Archive {
     }
 
     /// The roots that processes of this machine watch.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func watchedRoots() throws(ArchiverError) -> Set<ArchivedRoot> {
         try facing {
             Set(try roots().filter { try $0.isHere && RootLock.isWatched($0.path, in: store.layout) })
@@ -54,6 +58,8 @@ extension Archive {
     }
 
     /// The exclusion rules of the root at `directory` on this machine; nil if it has no snapshots.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read, or the directory cannot be looked up.
     public func exclusions(ofRoot directory: FilePath) throws(ArchiverError) -> ExclusionRules? {
         try facing {
             let path = try RootDirectory.resolvedAsFarAsItExists(directory)
@@ -62,6 +68,8 @@ extension Archive {
     }
 
     /// How the root at `directory` on this machine is watched; nil fields mean the default.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read, or the directory cannot be looked up.
     public func watchSettings(ofRoot directory: FilePath) throws(ArchiverError) -> WatchSettings {
         try facing {
             WatchSettingsFile(of: try RootDirectory.resolvedAsFarAsItExists(directory), in: store.layout).read()
@@ -92,6 +100,7 @@ extension Archive {
     ///
     /// - Parameter exclusions: the new exclusion rules; nil to leave them unchanged.
     /// - Returns: whether a process watches the root.
+    /// - Throws: `ArchiverError` if the watcher cannot be asked, or refuses the settings.
     public func reconfigureWatcher(
         ofRoot directory: FilePath, exclusions: ExclusionRules? = nil
     ) throws(ArchiverError) -> Bool {
@@ -149,6 +158,8 @@ extension Archive {
     /// Records that `root` is no longer watched: its snapshots stay, and `status` does not ask for a watcher.
     ///
     /// The next capture of the root ends this.
+    ///
+    /// - Throws: `ArchiverError`: `locked` if a process watches the root, `readOnly` if the archive cannot be written…
     public func retire(_ root: ArchivedRoot) throws(ArchiverError) {
         try facing {
             try requireUnwatched(root)

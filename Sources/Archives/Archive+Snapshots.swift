@@ -40,6 +40,8 @@ public struct SnapshotQuery: Sendable {
 
 extension Archive {
     /// The directories that the archive has snapshots of, ordered by path.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func roots() throws(ArchiverError) -> [ArchivedRoot] {
         try facing { try store.catalogue.roots().map(ArchivedRoot.init) }
     }
@@ -53,6 +55,7 @@ extension Archive {
     /// The innermost root of this machine that is `directory` or contains it; nil if there is none.
     ///
     /// - Parameter directory: an absolute path without symbolic links, or any path of an existing directory.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func root(holding directory: FilePath) throws(ArchiverError) -> ArchivedRoot? {
         let absolute = (try? RootDirectory.resolved(directory)) ?? directory
         return try roots()
@@ -61,6 +64,8 @@ extension Archive {
     }
 
     /// The snapshots that `query` selects: those of one root in their order, those of several roots ordered by time.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func snapshots(_ query: SnapshotQuery = SnapshotQuery()) throws(ArchiverError) -> [ListedSnapshot] {
         try facing {
             guard let filter = try filter(query) else { return [] }
@@ -69,6 +74,8 @@ extension Archive {
     }
 
     /// The number of snapshots that `query` selects, without its limit.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func snapshotCount(_ query: SnapshotQuery = SnapshotQuery()) throws(ArchiverError) -> Int {
         try facing {
             guard let filter = try filter(query) else { return 0 }
@@ -80,6 +87,8 @@ extension Archive {
     ///
     /// Reads the snapshots in batches, so the first arrive immediately and few are in memory. `body` may use the
     /// archive and may be slow: no lock is held while it runs.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func forEachSnapshot(
         _ query: SnapshotQuery = SnapshotQuery(), _ body: (ListedSnapshot) -> Bool
     ) throws(ArchiverError) {
@@ -105,6 +114,9 @@ extension Archive {
     }
 
     /// The snapshots right after `snapshot`, or right before it, in the same root, nearest first.
+    ///
+    /// - Parameter limit: the maximum number of snapshots.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func neighbours(
         of snapshot: ListedSnapshot, isLater: Bool, limit: Int
     ) throws(ArchiverError) -> [ListedSnapshot] {
@@ -122,6 +134,8 @@ extension Archive {
     }
 
     /// The last snapshot of `root`, in their order, among those made at or before `time`; nil if there is none.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func snapshot(of root: ArchivedRoot, at time: Timestamp) throws(ArchiverError) -> ListedSnapshot? {
         try facing { try number(of: root).flatMap { try store.catalogue.lastSnapshot(root: $0, at: time) } }
     }
@@ -134,6 +148,7 @@ extension Archive {
     /// The snapshots whose times contradict the order of their root, or are later than now: a clock was wrong.
     ///
     /// - Parameter root: nil for all roots.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func snapshotsOutOfOrder(of root: ArchivedRoot?) throws(ArchiverError) -> Set<SnapshotID> {
         try facing {
             let now = Timestamp.now
@@ -151,6 +166,7 @@ extension Archive {
     /// - Parameters:
     ///   - last: the last entry already returned; the result begins after it.
     ///   - limit: the maximum number of entries to return.
+    /// - Throws: `ArchiverError`: `damaged` if a part of the snapshot cannot be read…
     public func children(
         of directory: RelativePath, in snapshot: ListedSnapshot, after last: RelativePath? = nil, limit: Int = .max
     ) throws(ArchiverError) -> [Entry] {
@@ -190,11 +206,15 @@ extension Archive {
     }
 
     /// The whole record of a snapshot, with changed paths, problems and names of owners.
+    ///
+    /// - Throws: `ArchiverError`: `damaged` if a part of the snapshot cannot be read…
     public func details(of snapshot: ListedSnapshot) throws(ArchiverError) -> Snapshot {
         try facing { try store.snapshot(snapshot.id) }
     }
 
     /// The snapshot's record as JSON with sorted keys.
+    ///
+    /// - Throws: `ArchiverError`: `damaged` if a part of the snapshot cannot be read…
     public func rawJSON(of snapshot: ListedSnapshot) throws(ArchiverError) -> String {
         try facing {
             let encoder = JSONEncoder()
@@ -204,11 +224,15 @@ extension Archive {
     }
 
     /// The entry at `path` in `snapshot`; nil if there is none.
+    ///
+    /// - Throws: `ArchiverError`: `damaged` if a part of the snapshot cannot be read…
     public func entry(at path: RelativePath, in snapshot: ListedSnapshot) throws(ArchiverError) -> Entry? {
         try facing { try Tree(snapshot.tree, in: nodes).entry(at: path) }
     }
 
     /// Calls `body` with the entry at `path` and all entries below it, in walk order, until it returns false.
+    ///
+    /// - Throws: `ArchiverError`: `damaged` if a part of the snapshot cannot be read…
     public func forEachEntry(
         in snapshot: ListedSnapshot, at path: RelativePath = .root, _ body: (Entry) -> Bool
     ) throws(ArchiverError) {
@@ -220,6 +244,8 @@ extension Archive {
     /// The bytes of a file's content in `range`, with holes as zeros; fewer if the file ends earlier.
     ///
     /// Reads only what the range touches: in a large file, one list of its slices, and the chunks that hold the bytes.
+    ///
+    /// - Throws: `ArchiverError`: `damaged` if a part of the file cannot be read…
     public func read(_ entry: Entry, range: Range<UInt64>) throws(ArchiverError) -> [UInt8] {
         try facing {
             guard range.lowerBound < entry.size else { return [] }
@@ -261,6 +287,8 @@ extension Archive {
     }
 
     /// Calls `body` with each piece of a file's content, with holes as zeros, until it returns false.
+    ///
+    /// - Throws: `ArchiverError`: `damaged` if a part of the file cannot be read…
     public func forEachPiece(of entry: Entry, _ body: (UnsafeRawBufferPointer) -> Bool) throws(ArchiverError) {
         try facing {
             let zeros = [UInt8](repeating: 0, count: 64 << 10)

@@ -37,6 +37,7 @@ extension Archive {
     ///   - newRootExclusions: the exclusions of a directory that has no snapshot yet.
     ///   - progress: counters that are updated while this process captures.
     /// - Returns: the latest snapshot; it lacks only entries that could not be captured.
+    /// - Throws: `ArchiverError`: `noSuchDirectory`, `locked` if a watcher does not answer but captures it, `noSpace`…
     public func sync(
         _ directory: FilePath, patience: Duration = .seconds(15),
         newRootExclusions: ExclusionRules = ExclusionRules(), progress: OperationProgress? = nil

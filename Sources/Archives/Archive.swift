@@ -11,8 +11,9 @@ public import SystemPackage
 
 /// An archive of snapshots of one or more roots.
 ///
-/// All methods block while they read or write files. Call them from your own thread, or through `Blocking.run`. Several
-/// threads and several processes may use one archive at the same time.
+/// All methods that are not `async` block while they read or write files. Capturing, restoring, and saving, loading and
+/// updating states have asynchronous forms, and the compiler demands them in async code. Call the other methods through
+/// `Blocking.run` there. Several threads and several processes may use one archive at the same time.
 public final class Archive: Sendable {
     /// The archive's absolute path.
     public let directory: FilePath
@@ -154,6 +155,8 @@ public final class Archive: Sendable {
     /// Captures the directory `root` if it differs from its latest snapshot, or if `options` give it another label.
     ///
     /// - Parameter progress: counters that are updated while the capture runs.
+    /// - Throws: `ArchiverError`: `noSuchDirectory`, `unsuitableRoot`, `locked` if a watcher captures it, `noSpace`…
+    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func capture(
         _ root: FilePath, _ options: CaptureOptions = CaptureOptions(), progress: OperationProgress? = nil
     ) throws(ArchiverError) -> CaptureResult {

@@ -14,12 +14,38 @@ public enum Blocking {
 
     /// Runs `body` on another thread and suspends until it returns.
     ///
-    /// It runs to its end even if the task is cancelled.
+    /// It runs to its end even if the task is cancelled, also if it has to wait for a thread.
     public static func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
             threads.run { continuation.resume(returning: Result { () throws(Failure) in try body() }) }
+        }
+        return try result.get()
+    }
+
+    /// Runs `body` on another thread and suspends until it returns, unless the task is cancelled first.
+    ///
+    /// - Throws: `cancelled` if the task is cancelled before a thread is free for `body`. Once begun, it runs to its end.
+    package static func run<Value: Sendable, Failure: Error>(
+        orThrow cancelled: Failure, _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await run(on: threads, orThrow: cancelled, body)
+    }
+
+    static func run<Value: Sendable, Failure: Error>(
+        on threads: BlockingThreads, orThrow cancelled: Failure,
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let number = threads.nextNumber()
+        let result: Result<Value, Failure> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                threads.run(number, unlessCancelled: { continuation.resume(returning: .failure(cancelled)) }) {
+                    continuation.resume(returning: Result { () throws(Failure) in try body() })
+                }
+            }
+        } onCancel: {
+            threads.cancel(number)
         }
         return try result.get()
     }
@@ -61,9 +87,17 @@ public enum Blocking {
 /// Threads for blocking work; a new one is started whenever all are busy, above the usual limit only if all are stuck.
 ///
 /// Dispatch's own threads are few, and more are added only after a second in which all were blocked.
-private final class BlockingThreads: Sendable {
+final class BlockingThreads: Sendable {
+    private struct Work {
+        /// Identifies work that may be cancelled while it waits.
+        var number: Int?
+        var isCancelled: @Sendable () -> Void = {}
+        let body: @Sendable () -> Void
+    }
+
     private struct State {
-        var queue: [@Sendable () -> Void] = []
+        var queue: [Work] = []
+        var lastNumber = 0
         var threads = 0
         var busy = 0
         /// The number of works that threads have begun.
@@ -74,25 +108,60 @@ private final class BlockingThreads: Sendable {
 
     /// How long an idle thread waits for work, in seconds.
     private static let idleTime = 10.0
-    /// How long no work may begin before a thread is added above the usual limit, in seconds.
-    private static let patience = 0.1
 
     private let usualLimit: Int
+    /// How long no work may begin before a thread is added above the usual limit, in seconds.
+    private let patience: Double
     private let state = Locked(State())
     private let hasWork = DispatchSemaphore(value: 0)
 
-    init(usualLimit: Int) {
+    init(usualLimit: Int, patience: Double = 0.1) {
         self.usualLimit = usualLimit
+        self.patience = patience
     }
 
-    /// Runs `work` as soon as a thread is free.
-    func run(_ work: @escaping @Sendable () -> Void) {
-        let needsThread = state.withLock { state in
+    /// How many works wait for a thread.
+    var waitingCount: Int { state.withLock { $0.queue.count } }
+
+    /// Runs `body` as soon as a thread is free.
+    ///
+    /// - Throws: any error of `body`.
+    func run(_ body: @escaping @Sendable () -> Void) { add(Work(body: body)) }
+
+    /// Runs `body` as soon as a thread is free, or `isCancelled` if the present task is cancelled first.
+    func run(
+        _ number: Int, unlessCancelled isCancelled: @escaping @Sendable () -> Void,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        add(Work(number: number, isCancelled: isCancelled, body: body))
+    }
+
+    /// A number for work that may be cancelled.
+    func nextNumber() -> Int {
+        state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+    }
+
+    /// Cancels the work with `number`, unless it has begun.
+    func cancel(_ number: Int) {
+        let work = state.withLock { state in
+            state.queue.firstIndex { $0.number == number }.map { state.queue.remove(at: $0) }
+        }
+        work?.isCancelled()
+    }
+
+    private func add(_ work: Work) {
+        let needsThread: Bool? = state.withLock { state in
+            // The task's handler has run already, and found no work.
+            if work.number != nil, Task.isCancelled { return nil }
             state.queue.append(work)
             guard state.queue.count > state.threads - state.busy, state.threads < usualLimit else { return false }
             state.threads += 1
             return true
         }
+        guard let needsThread else { return work.isCancelled() }
         hasWork.signal()
         if needsThread { startThread() } else { observe() }
     }
@@ -105,7 +174,7 @@ private final class BlockingThreads: Sendable {
             return state.begun
         }
         guard let begun else { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + BlockingThreads.patience) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + patience) {
             let isStuck = self.state.withLock { state in
                 state.isObserved = false
                 guard !state.queue.isEmpty, state.begun == begun, state.busy == state.threads else { return false }
@@ -149,7 +218,7 @@ private final class BlockingThreads: Sendable {
             if state.queue.isEmpty { return nil }
             state.begun += 1
             if isBusy { state.busy += 1 }
-            return state.queue.removeFirst()
+            return state.queue.removeFirst().body
         }
     }
 }

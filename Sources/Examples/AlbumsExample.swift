@@ -62,11 +62,11 @@ struct AlbumsExample: ParsableCommand {
     func run() throws {
         let archive = try Archive.forExamples()
         let kept = try archive.load(
-            "albums", startingFrom: UndoMemento<DeleteAlbum>(state: AlbumsExample.first, position: UndoPosition()))
+            as: "albums", startingFrom: UndoMemento<DeleteAlbum>(state: AlbumsExample.first, position: UndoPosition()))
         let history = UndoHistory<DeleteAlbum>(of: Observable(kept.state), position: kept.position)
         // No command changes which album is shown, so it is not part of the commands' state.
         let shelf = Scroller(
-            Shelf(history: history, initialPosition: try archive.load("albums: view", startingFrom: 0)))
+            Shelf(history: history, initialPosition: try archive.load(as: "albums: view", startingFrom: 0)))
         try shelf.reload()
         print(try shelf.view() ?? "no albums")
         for step in steps {

@@ -49,7 +49,7 @@ struct QuizExample: ParsableCommand {
     func run() throws {
         let archive = try Archive.forExamples()
         let scores = Observable(
-            try archive.load(Scores.self, "quiz", startingFrom: URL(filePath: defaults)))
+            try archive.load(Scores.self, as: "quiz", startingFrom: URL(filePath: defaults)))
         let autosave = archive.autosave(scores, as: "quiz", settle: .seconds(quiet), maxDelay: .seconds(10 * quiet))
         let saved = autosave.saved.subscribe { _ in QuizExample.report("saved") }
         if let answered {

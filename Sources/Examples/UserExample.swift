@@ -22,7 +22,7 @@ struct UserExample: ParsableCommand {
         let archive = try Archive.forExamples()
         if let name { try archive.save(User(name: name, age: age), as: "user") }
         do {
-            let user: User = try archive.load("user")
+            let user: User = try archive.load(as: "user")
             print("\(user.name), \(user.age)")
         } catch StateError.noSuchState {
             print("empty")

@@ -15,6 +15,7 @@ extension Archive {
     ///
     /// - Parameter progress: counts the snapshots compared.
     /// - Returns: an empty array if no snapshot of the root ever held the path.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func history(
         of path: RelativePath, in root: ArchivedRoot, _ query: HistoryQuery = HistoryQuery(),
         progress: OperationProgress? = nil
@@ -26,6 +27,8 @@ extension Archive {
     }
 
     /// Returns the snapshots that changed the directory at `path` or something below it, the newest first.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func history(
         ofDirectory path: RelativePath, in root: ArchivedRoot, _ query: HistoryQuery = HistoryQuery(),
         progress: OperationProgress? = nil
@@ -37,11 +40,15 @@ extension Archive {
     }
 
     /// Returns the snapshots whose changes are unknown because a part of their trees cannot be read.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func damagedHistory(of root: ArchivedRoot) throws(ArchiverError) -> [ListedSnapshot] {
         try facing { try number(of: root).map { try store.catalogue.damagedHistory(root: $0) } ?? [] }
     }
 
     /// Returns how many snapshots of a root the next query has to compare first.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func unknownHistoryCount(of root: ArchivedRoot) throws(ArchiverError) -> Int {
         try facing { try number(of: root).map { try store.catalogue.unknownHistoryCount(root: $0) } ?? 0 }
     }

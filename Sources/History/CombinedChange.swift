@@ -47,6 +47,7 @@ extension Archive {
     /// - Parameters:
     ///   - start: nil for all since the root's first snapshot.
     ///   - path: only paths at or below this one, or renamed from or to there.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func combinedChanges(
         in root: ArchivedRoot, after start: ListedSnapshot?, through end: ListedSnapshot,
         at path: RelativePath = .root, progress: OperationProgress? = nil

@@ -27,6 +27,7 @@ extension Archive {
     /// A deleted directory counts its contents instead of listing them. A renamed file is not deleted.
     ///
     /// - Parameter since: only what was deleted at this instant or later.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func deletedPaths(
         in root: ArchivedRoot, at path: RelativePath = .root, since: Timestamp? = nil,
         progress: OperationProgress? = nil

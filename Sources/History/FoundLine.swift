@@ -87,6 +87,8 @@ public struct FoundLines: Sendable {
 
 extension Archive {
     /// Returns the matching lines of all versions of all files of a root.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func lines(
         matching query: LineQuery, in root: ArchivedRoot, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> FoundLines {

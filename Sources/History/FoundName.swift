@@ -43,6 +43,9 @@ package enum NameWords {
 
 extension Archive {
     /// Returns the names of all snapshots of the root that match `pattern`, in walk order.
+    ///
+    /// - Parameter size: only files that were once larger than this, in bytes; nil for all.
+    /// - Throws: `ArchiverError`: `malformedSelector` if the pattern is malformed…
     public func names(
         matching pattern: [UInt8], ignoringCase: Bool = false, largerThan size: UInt64? = nil, in root: ArchivedRoot,
         progress: OperationProgress? = nil
@@ -82,6 +85,9 @@ extension Archive {
     }
 
     /// Returns the entries of a snapshot that match `pattern`, in walk order.
+    ///
+    /// - Throws: `ArchiverError`: `malformedSelector` if the pattern is malformed, `damaged` if a part of the snapshot
+    ///   cannot be read…
     public func entries(
         matching pattern: [UInt8], ignoringCase: Bool = false, in snapshot: ListedSnapshot
     ) throws(ArchiverError) -> [Entry] {

@@ -23,6 +23,7 @@ extension Archive {
     /// - Parameters:
     ///   - start: nil for all since the root's first snapshot.
     ///   - path: only changes at or below this path.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func changes(
         in root: ArchivedRoot, after start: ListedSnapshot?, through end: ListedSnapshot,
         at path: RelativePath = .root, progress: OperationProgress? = nil
@@ -46,6 +47,9 @@ extension Archive {
     /// Returns the first changes of one snapshot at or below a directory, files first, as examples of all of them.
     ///
     /// The snapshots of the versions of a directory are indexed, so this reads only what it returns.
+    ///
+    /// - Parameter limit: the maximum number of changes.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func changes(
         of version: DirectoryVersion, in root: ArchivedRoot, limit: Int
     ) throws(ArchiverError) -> [PathVersion] {
@@ -58,6 +62,8 @@ extension Archive {
     }
 
     /// Returns how a version differs from its predecessor; nil if neither has the path.
+    ///
+    /// - Throws: `ArchiverError`: `damaged` if a part of a snapshot cannot be read…
     public func difference(of version: PathVersion, in root: ArchivedRoot) throws(ArchiverError) -> Difference? {
         try facing {
             guard let number = try number(of: root) else { return nil }

@@ -28,6 +28,8 @@ extension Archive {
     private static let namesGiven = 3
 
     /// Returns what happened to `path`, which `snapshot` lacks.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func whereabouts(
         of path: RelativePath, missingFrom snapshot: ListedSnapshot
     ) throws(ArchiverError) -> Whereabouts {

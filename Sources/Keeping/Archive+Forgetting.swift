@@ -65,6 +65,7 @@ extension Archive {
     /// that recent operations need to be undone or redone.
     ///
     /// - Parameter isDryRun: whether only to return what would be forgotten.
+    /// - Throws: `ArchiverError`: `readOnly` or `noSpace` if the archive cannot be written…
     public func forget(_ query: SnapshotQuery, isDryRun: Bool = false) throws(ArchiverError) -> ForgettingResult {
         try whileKeeping(isDryRun: isDryRun) {
             var result = ForgettingResult()
@@ -130,6 +131,7 @@ extension Archive {
     /// Returns the forgotten snapshots and states that are still in the archive, the last forgotten first.
     ///
     /// - Parameter limit: the most to return.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func forgotten(limit: Int? = nil) throws(ArchiverError) -> [ForgottenSelection] {
         try facing {
             var found: [ForgottenSelection] = []
@@ -143,6 +145,8 @@ extension Archive {
     }
 
     /// Returns the snapshots and states that were forgotten last, all in one step.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func forgottenLast() throws(ArchiverError) -> [ForgottenSelection] {
         try facing {
             guard let last = try store.catalogue.forgotten(newestFirst: true, limit: 1).first else { return [] }

@@ -13,6 +13,7 @@ extension Archive {
     /// Returns the policy of a root: its own, else that of all roots, else to keep everything.
     ///
     /// - Parameter root: nil for the policy of all roots.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func policy(of root: ArchivedRoot? = nil) throws(ArchiverError) -> RetentionPolicy {
         if let root, let own = try ownPolicy(of: root) { return own }
         return try facing {
@@ -21,6 +22,8 @@ extension Archive {
     }
 
     /// Returns the policy that was set for a root itself; nil if that of all roots applies.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func ownPolicy(of root: ArchivedRoot) throws(ArchiverError) -> RetentionPolicy? {
         try facing {
             guard let number = try number(of: root) else { return nil }
@@ -35,6 +38,7 @@ extension Archive {
     /// - Parameters:
     ///   - policy: nil to reset it: the root gets the policy of all roots again, or all roots keep everything.
     ///   - root: nil for all roots.
+    /// - Throws: `ArchiverError`: `readOnly` or `noSpace` if the archive cannot be written…
     public func setPolicy(_ policy: RetentionPolicy?, of root: ArchivedRoot? = nil) throws(ArchiverError) {
         try whileKeeping {
             // A new policy may forget any number of snapshots.
@@ -57,6 +61,8 @@ extension Archive {
     }
 
     /// Returns how much room the archive may use.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func budget() throws(ArchiverError) -> StorageBudget {
         try facing {
             guard let record = try store.catalogue.policy(root: nil) else { return StorageBudget() }

@@ -105,6 +105,7 @@ extension Archive {
     /// Returns the notes about snapshots of a root, by snapshot; those of each by time.
     ///
     /// - Parameter root: nil for all roots.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func notesBySnapshot(of root: ArchivedRoot? = nil) throws(ArchiverError) -> [SnapshotID: [Note]] {
         var notes: [SnapshotID: [Note]] = [:]
         for note in try self.notes(of: root) {
@@ -119,6 +120,7 @@ extension Archive {
     ///   - root: nil for all roots.
     ///   - since: only notes of this instant or later.
     ///   - until: only notes of this instant or earlier.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func notes(
         of root: ArchivedRoot? = nil, since: Timestamp? = nil, until: Timestamp? = nil
     ) throws(ArchiverError) -> [Note] {

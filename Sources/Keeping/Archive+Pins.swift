@@ -72,6 +72,8 @@ extension Archive {
     }
 
     /// Returns the pins, the newest last, without those that have expired.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func pins() throws(ArchiverError) -> [Pin] {
         try facing {
             let now = Timestamp.now
@@ -81,6 +83,8 @@ extension Archive {
     }
 
     /// Returns the pin of a snapshot or a saved state; nil if it has none or that has expired.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func pin(of selected: Selection) throws(ArchiverError) -> Pin? {
         try facing {
             try store.catalogue.pin(of: selected.id).flatMap { $0.holds(at: .now) ? Pin($0) : nil }

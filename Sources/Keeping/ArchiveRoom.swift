@@ -72,6 +72,8 @@ public struct ArchiveRoom: Sendable, Hashable {
 
 extension Archive {
     /// Returns the room that the archive uses and may use.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func room() throws(ArchiverError) -> ArchiveRoom {
         try facing {
             let folder = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)

@@ -16,9 +16,13 @@ public protocol Command<State>: Sendable {
 
     /// Executes the command: for the first time, or again after ``undo(on:)``, on a state that is as it was the first
     /// time.
+    ///
+    /// - Throws: an error if it cannot be done; the state should then be as it was.
     mutating func execute(on state: inout State) throws
 
     /// Restores the state before ``execute(on:)``; `state` is as that method left it.
+    ///
+    /// - Throws: an error if it cannot be undone; the state should then be as it was.
     mutating func undo(on state: inout State) throws
 
     /// Returns one command that replaces this one and `next`; nil if they are separate steps.
@@ -54,11 +58,15 @@ public struct AnyCommand<State: Sendable>: Command {
     public var name: String { command.name }
 
     /// Executes the wrapped command.
+    ///
+    /// - Throws: any error of the command.
     public mutating func execute(on state: inout State) throws {
         try command.execute(on: &state)
     }
 
     /// Undoes the wrapped command.
+    ///
+    /// - Throws: any error of the command.
     public mutating func undo(on state: inout State) throws {
         try command.undo(on: &state)
     }

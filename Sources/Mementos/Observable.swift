@@ -140,7 +140,7 @@ public final class Observable<Value: Sendable>: Sendable {
     /// Ends all registrations of a weakly held observer, for the value and for its parts; does nothing if it has none.
     ///
     /// The cost does not depend on the number of other observers.
-    public func remove(_ observer: some AnyObject & Sendable) { subject.remove(observer) }
+    public func removeObserver(_ observer: some AnyObject & Sendable) { subject.removeObserver(observer) }
 
     /// Returns an asynchronous sequence of the later changes, for one consumer; it ends with the observable.
     ///
@@ -183,6 +183,24 @@ public final class Observable<Value: Sendable>: Sendable {
         _ part: any KeyPath<Value, Part> & Sendable
     ) -> ObservablePart<Value, Part> {
         whole.observing(part)
+    }
+
+    /// Returns the part at a writable key path, through which it can be changed, too.
+    ///
+    /// Every change of the value counts as a change of the part.
+    public func observing<Part: Sendable>(
+        _ part: any WritableKeyPath<Value, Part> & Sendable
+    ) -> WritablePart<Value, Part> {
+        WritablePart(whole: self, appended: part)
+    }
+
+    /// Returns the part at a writable key path, through which it can be changed, too.
+    ///
+    /// A change of the value counts only if the part's old and new values differ.
+    public func observing<Part: Sendable & Equatable>(
+        _ part: any WritableKeyPath<Value, Part> & Sendable
+    ) -> WritablePart<Value, Part> {
+        WritablePart(whole: self, appended: part) { $0[keyPath: part] == $1[keyPath: part] }
     }
 
     /// The value as a part of itself.

@@ -3,14 +3,15 @@
 /// A part of an ``Observable`` with observers of its own.
 ///
 /// Observers get the changes of the whole that may have changed the part. If the part is equatable, they get only the
-/// changes after which it is unequal to what it was. A part is read-only: to change it, update the whole.
+/// changes after which it is unequal to what it was. A ``WritablePart`` can be changed, too.
 ///
 /// A part holds its whole strongly; the observers of a part do not.
-public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
-    private let whole: Observable<Whole>
+// Unchecked: the class is not final, but it and its only subclass have only constants that are Sendable.
+public class ObservablePart<Whole: Sendable, Value: Sendable>: @unchecked Sendable {
+    fileprivate let whole: Observable<Whole>
     private let path: PartPath<Whole, Value>
     /// Whether the part is the same in both values; nil if every change of the whole counts.
-    private let isSame: (@Sendable (Whole, Whole) -> Bool)?
+    fileprivate let isSame: (@Sendable (Whole, Whole) -> Bool)?
 
     init(
         whole: Observable<Whole>, path: PartPath<Whole, Value>, isSame: (@Sendable (Whole, Whole) -> Bool)? = nil
@@ -94,7 +95,8 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
     public func observing<Part: Sendable & Equatable>(
         _ part: any KeyPath<Value, Part> & Sendable
     ) -> ObservablePart<Whole, Part> {
-        ObservablePart<Whole, Part>(whole: whole, equatablePath: path.appending(part))
+        let path = path.appending(part)
+        return ObservablePart<Whole, Part>(whole: whole, path: path) { path.value(in: $0) == path.value(in: $1) }
     }
 
     // MARK: Registering
@@ -148,9 +150,60 @@ public struct ObservablePart<Whole: Sendable, Value: Sendable>: Sendable {
     }
 }
 
-extension ObservablePart where Value: Equatable {
-    /// The part at `path`, which changes only if its old and new values differ.
-    init(whole: Observable<Whole>, equatablePath path: PartPath<Whole, Value>) {
-        self.init(whole: whole, path: path) { path.value(in: $0) == path.value(in: $1) }
+/// A part of an ``Observable`` that can be changed: by itself, without knowing the whole.
+///
+/// A writable key path leads to it, such as that of a stored property. Changes are changes of the whole: they are atomic,
+/// and the observers of the whole and of its other parts get them.
+// Unchecked: it is built from Sendable key paths only, as `PartPath` is.
+public final class WritablePart<Whole: Sendable, Value: Sendable>: ObservablePart<Whole, Value>, @unchecked Sendable {
+    private let keyPath: WritableKeyPath<Whole, Value>
+
+    /// - Parameter keyPath: made of Sendable key paths only.
+    init(
+        whole: Observable<Whole>, appended keyPath: WritableKeyPath<Whole, Value>,
+        isSame: (@Sendable (Whole, Whole) -> Bool)? = nil
+    ) {
+        self.keyPath = keyPath
+        super.init(whole: whole, path: PartPath(appended: keyPath), isSame: isSame)
+    }
+
+    /// Sets the part.
+    ///
+    /// If the new value depends on the old one, use ``update(_:)``.
+    public func set(_ value: Value) {
+        update { $0 = value }
+    }
+
+    /// Changes the part atomically; see ``Observable/update(_:)``.
+    ///
+    /// - Parameter body: alters the part in place. If it throws, the part stays as it was.
+    /// - Returns: what `body` returns.
+    /// - Throws: any error of `body`.
+    @discardableResult
+    public func update<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try whole.update { (whole) throws(Failure) in try body(&whole[keyPath: keyPath]) }
+    }
+
+    /// Returns the part of this part at a key path.
+    ///
+    /// Every change of this part counts as a change of it.
+    public func observing<Part: Sendable>(
+        _ part: any WritableKeyPath<Value, Part> & Sendable
+    ) -> WritablePart<Whole, Part> {
+        WritablePart<Whole, Part>(whole: whole, appended: keyPath.appending(path: part), isSame: isSame)
+    }
+
+    /// Returns the part of this part at a key path.
+    ///
+    /// A change counts only if that part's old and new values differ.
+    public func observing<Part: Sendable & Equatable>(
+        _ part: any WritableKeyPath<Value, Part> & Sendable
+    ) -> WritablePart<Whole, Part> {
+        let path = PartPath(appended: keyPath.appending(path: part))
+        return WritablePart<Whole, Part>(whole: whole, appended: keyPath.appending(path: part)) {
+            path.value(in: $0) == path.value(in: $1)
+        }
     }
 }

@@ -10,6 +10,8 @@ public protocol Originator<State> {
     associatedtype State: Sendable
 
     /// Returns the current state.
+    ///
+    /// - Throws: an error if the state cannot be captured.
     nonisolated(nonsending) func captureState() async throws -> State
 
     /// Restores `state`, which was captured earlier.

@@ -9,7 +9,8 @@ struct PartPath<Whole, Value>: @unchecked Sendable {
 
     init(_ keyPath: any KeyPath<Whole, Value> & Sendable) { self.keyPath = keyPath }
 
-    private init(appended keyPath: KeyPath<Whole, Value>) { self.keyPath = keyPath }
+    /// - Parameter keyPath: made of Sendable key paths only.
+    init(appended keyPath: KeyPath<Whole, Value>) { self.keyPath = keyPath }
 
     func value(in whole: Whole) -> Value { whole[keyPath: keyPath] }
 

@@ -62,7 +62,7 @@ public final class Subject<Event: Sendable>: Sendable {
     /// Ends all subscriptions of a weakly held observer; does nothing if it has none.
     ///
     /// The cost does not depend on the number of other observers.
-    public func remove(_ observer: some AnyObject & Sendable) {
+    public func removeObserver(_ observer: some AnyObject & Sendable) {
         // Objects that the handlers own may call back when deallocated, so the entries are released outside the lock.
         _ = state.withLock { $0.remove(ObjectIdentifier(observer)) }
     }

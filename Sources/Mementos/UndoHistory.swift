@@ -122,6 +122,7 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     /// Undoes the last step.
     ///
     /// - Returns: the step's name; nil if there is nothing to undo.
+    /// - Throws: `CommandError` if the step cannot be undone; then nothing has changed.
     @discardableResult
     public func undo() throws(CommandError) -> String? {
         let next = position.done.last
@@ -137,6 +138,7 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
     /// Redoes the step that was undone last.
     ///
     /// - Returns: the step's name; nil if there is nothing to redo.
+    /// - Throws: `CommandError` if the step cannot be redone; then nothing has changed.
     @discardableResult
     public func redo() throws(CommandError) -> String? {
         let next = position.undone.last
@@ -229,6 +231,8 @@ public final class UndoHistory<SomeCommand: Command>: Sendable {
 
 extension UndoHistory {
     /// Executes a command that consists of two closures.
+    ///
+    /// - Throws: `CommandError` with the error of `execute`; then nothing has changed.
     public func execute<State>(
         _ name: String, _ execute: @escaping @Sendable (inout State) throws -> Void,
         undo: @escaping @Sendable (inout State) throws -> Void
@@ -237,6 +241,8 @@ extension UndoHistory {
     }
 
     /// Executes a command of any kind.
+    ///
+    /// - Throws: `CommandError` with the error of the command; then nothing has changed.
     public func execute<State>(
         _ command: some Command<State>
     ) throws(CommandError) where SomeCommand == AnyCommand<State> {

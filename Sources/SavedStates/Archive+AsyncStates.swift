@@ -1,4 +1,5 @@
-// Saving and loading states from async code: nothing blocks the caller's thread.
+// Saving and loading states from async code: nothing blocks the caller's thread. A cancelled task stops waiting, for a
+// title or for a thread, and gets an error with the code `cancelled`; work that has begun runs to its end.
 
 public import Archives
 public import Foundation
@@ -25,19 +26,21 @@ extension Archive {
     ///
     /// - Throws: `StateError`: `noSuchState` if there is none, `undecodable` if it is not a `State`…
     public func load<State: Codable & Sendable>(
-        _ type: State.Type, _ title: String, at selector: SnapshotSelector = .latest
+        _ type: State.Type, as title: String, at selector: SnapshotSelector = .latest
     ) async throws(StateError) -> State {
-        try await load(title, at: selector)
+        try await load(as: title, at: selector)
     }
 
     /// The state last saved under `title`, or the one that `selector` names.
     ///
     /// - Throws: `StateError`: `noSuchState` if there is none, `undecodable` if it is not a `State`…
     public func load<State: Codable & Sendable>(
-        _ title: String, at selector: SnapshotSelector = .latest
+        as title: String, at selector: SnapshotSelector = .latest
     ) async throws(StateError) -> State {
         let store = StateStore<State>(title: title, archive: self)
-        return try await Blocking.run { () throws(StateError) in try store.state(of: store.memento(selector)) }
+        return try await Blocking.run(orThrow: .cancelled(title: title)) { () throws(StateError) in
+            try store.state(of: store.memento(selector))
+        }
     }
 
     /// The state of `memento`.
@@ -53,7 +56,7 @@ extension Archive {
     ///
     /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if it was forgotten…
     public func load<State: Codable & Sendable>(_ memento: Memento) async throws(StateError) -> State {
-        try await load(memento.title, at: SnapshotSelector(memento))
+        try await load(as: memento.title, at: SnapshotSelector(memento))
     }
 
     /// The state last saved under `title`; at the first start, saves and returns `state`.
@@ -62,9 +65,9 @@ extension Archive {
     ///
     /// - Throws: `StateError`: `undecodable` if the saved state is not a `State`, any `StateError` of `state`…
     public func load<State: Codable & Sendable>(
-        _ title: String, startingFrom state: @autoclosure () throws -> State
+        as title: String, startingFrom state: @autoclosure () throws -> State
     ) async throws(StateError) -> State {
-        do throws(StateError) { return try await load(State.self, title) } catch {
+        do throws(StateError) { return try await load(State.self, as: title) } catch {
             guard case .noSuchState = error else { throw error }
         }
         let first: State
@@ -78,21 +81,23 @@ extension Archive {
     ///
     /// - Throws: `StateError`: `undecodable` if the saved state is not a `State`, any `StateError` of `state`…
     public func load<State: Codable & Sendable>(
-        _ type: State.Type, _ title: String, startingFrom state: @autoclosure () throws -> State
+        _ type: State.Type, as title: String, startingFrom state: @autoclosure () throws -> State
     ) async throws(StateError) -> State {
-        try await load(title, startingFrom: state())
+        try await load(as: title, startingFrom: state())
     }
 
     /// The state last saved under `title`; at the first start, saves and returns the one in the JSON file at `url`.
     ///
     /// - Throws: `StateError`: `file` if the file cannot be read, `undecodable` if either is not a `State`…
     public func load<State: Codable & Sendable>(
-        _ type: State.Type, _ title: String, startingFrom url: URL
+        _ type: State.Type, as title: String, startingFrom url: URL
     ) async throws(StateError) -> State {
-        do throws(StateError) { return try await load(type, title) } catch {
+        do throws(StateError) { return try await load(type, as: title) } catch {
             guard case .noSuchState = error else { throw error }
         }
-        let first = try await Blocking.run { () throws(StateError) in try StateFile.load(State.self, from: url) }
+        let first = try await Blocking.run(orThrow: .cancelled(title: title)) { () throws(StateError) in
+            try StateFile.load(State.self, from: url)
+        }
         return try await StateStore(title: title, archive: self).beginInTurn(with: first) ?? first
     }
 

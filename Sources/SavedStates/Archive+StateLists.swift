@@ -11,6 +11,8 @@ internal import Roots
 extension Archive {
     /// The states saved under `title`, a page at a time; the cost depends on the page, not on the history.
     ///
+    /// States before a page of a span of time are passed over in the index.
+    ///
     /// - Parameters:
     ///   - label: only states with this label.
     ///   - since: only states saved at or after this time.

@@ -31,6 +31,8 @@ extension Archive {
     /// - Parameters:
     ///   - title: the name under which the program saves its states, such as "Best Game Ever".
     ///   - label: the user's name for this state.
+    /// - Throws: `StateError`: `unencodable` if the state cannot be encoded, `archive` if the archive failed…
+    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     @discardableResult
     public func save<State: Codable & Sendable>(
         _ state: State, as title: String, label: String? = nil
@@ -41,17 +43,19 @@ extension Archive {
     /// The state last saved under `title`, or the one that `selector` names.
     ///
     /// - Throws: `StateError`: `noSuchState` if there is none, `undecodable` if it is not a `State`…
+    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
-        _ type: State.Type, _ title: String, at selector: SnapshotSelector = .latest
+        _ type: State.Type, as title: String, at selector: SnapshotSelector = .latest
     ) throws(StateError) -> State {
-        try load(title, at: selector)
+        try load(as: title, at: selector)
     }
 
     /// The state last saved under `title`, or the one that `selector` names.
     ///
     /// - Throws: `StateError`: `noSuchState` if there is none, `undecodable` if it is not a `State`…
+    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
-        _ title: String, at selector: SnapshotSelector = .latest
+        as title: String, at selector: SnapshotSelector = .latest
     ) throws(StateError) -> State {
         let store = StateStore<State>(title: title, archive: self)
         return try store.state(of: store.memento(selector))
@@ -60,6 +64,7 @@ extension Archive {
     /// The state of `memento`.
     ///
     /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if it was forgotten…
+    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
         _ type: State.Type, _ memento: Memento
     ) throws(StateError) -> State {
@@ -69,17 +74,21 @@ extension Archive {
     /// The state of `memento`.
     ///
     /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if it was forgotten…
+    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(_ memento: Memento) throws(StateError) -> State {
-        try load(memento.title, at: SnapshotSelector(memento))
+        try load(as: memento.title, at: SnapshotSelector(memento))
     }
 
     /// The state last saved under `title`; at the first start, saves and returns `state`.
     ///
     /// If several programs start for the first time at once, one saves its state, and the others load that.
+    ///
+    /// - Throws: `StateError`: `undecodable` if the saved state is not a `State`, any `StateError` of `state`…
+    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
-        _ title: String, startingFrom state: @autoclosure () throws -> State
+        as title: String, startingFrom state: @autoclosure () throws -> State
     ) throws(StateError) -> State {
-        do throws(StateError) { return try load(State.self, title) } catch {
+        do throws(StateError) { return try load(State.self, as: title) } catch {
             guard case .noSuchState = error else { throw error }
         }
         let first: State
@@ -92,17 +101,21 @@ extension Archive {
     /// If several programs start for the first time at once, one saves its state, and the others load that.
     ///
     /// - Throws: `StateError`: `undecodable` if the saved state is not a `State`, any `StateError` of `state`…
+    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
-        _ type: State.Type, _ title: String, startingFrom state: @autoclosure () throws -> State
+        _ type: State.Type, as title: String, startingFrom state: @autoclosure () throws -> State
     ) throws(StateError) -> State {
-        try load(title, startingFrom: state())
+        try load(as: title, startingFrom: state())
     }
 
     /// The state last saved under `title`; at the first start, saves and returns the one in the JSON file at `url`.
+    ///
+    /// - Throws: `StateError`: `file` if the file cannot be read, `undecodable` if either is not a `State`…
+    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
-        _ type: State.Type, _ title: String, startingFrom url: URL
+        _ type: State.Type, as title: String, startingFrom url: URL
     ) throws(StateError) -> State {
-        try load(title, startingFrom: StateFile.load(type, from: url))
+        try load(as: title, startingFrom: StateFile.load(type, from: url))
     }
 
     // MARK: Changing
@@ -117,6 +130,7 @@ extension Archive {
     ///     title itself: that fails with `titleInUse`.
     /// - Returns: the result of `body`.
     /// - Throws: any error of `body`; `StateError`: `noSuchState` if there is no state…
+    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     @discardableResult
     public func update<State: Codable & Sendable, Result>(
         _ title: String, label: String? = nil, _ body: (inout State) throws -> Result
@@ -134,6 +148,7 @@ extension Archive {
     ///     title itself: that fails with `titleInUse`.
     /// - Returns: the result of `body`.
     /// - Throws: any error of `body`; `StateError`.
+    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     @discardableResult
     public func update<State: Codable & Sendable, Result>(
         _ title: String, startingFrom state: @autoclosure () throws -> State, label: String? = nil,
@@ -147,11 +162,15 @@ extension Archive {
     // MARK: History
 
     /// The states saved under `title`, oldest first.
+    ///
+    /// - Throws: `StateError` if the archive cannot be read.
     public func history(of title: String) throws(StateError) -> [Memento] {
         try stating { try store.catalogue.states(.init(of: title)).map(Memento.init) }
     }
 
     /// The titles of saved states, in alphabetical order.
+    ///
+    /// - Throws: `StateError` if the archive cannot be read.
     public func titles() throws(StateError) -> [StateTitle] {
         try stating { try store.catalogue.stateTitles() }
     }
@@ -160,7 +179,7 @@ extension Archive {
     ///
     /// - Throws: `StateError`: `archive` with the code `pinned` if one is pinned; then none is forgotten.
     public func forget(_ mementos: [Memento]) throws(StateError) {
-        let names = Dictionary(mementos.map { ($0.id, "state \($0.short) of '\($0.title)'") }) { first, _ in first }
+        let names = Dictionary(mementos.map { ($0.id, "state \($0.shortID) of '\($0.title)'") }) { first, _ in first }
         try stating {
             if names.isEmpty { return }
             try whileKeeping {

@@ -88,6 +88,8 @@ public final class Autosave: Sendable {
     }
 
     /// Saves unsaved changes and ends the autosave.
+    ///
+    /// - Throws: `StateError`, as `save`; the autosave has ended nevertheless.
     public func end() throws(StateError) {
         stop()
         try flush()

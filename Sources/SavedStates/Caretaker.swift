@@ -60,6 +60,8 @@ public struct Caretaker<Kept: Originator> {
     // MARK: History
 
     /// All saved states, oldest first.
+    ///
+    /// - Throws: `StateError` if the archive cannot be read.
     nonisolated(nonsending) public func history() async throws(StateError) -> [Memento] {
         try await blocking { (store) throws(StateError) in try store.history() }
     }
@@ -67,6 +69,7 @@ public struct Caretaker<Kept: Originator> {
     /// The state that `selector` names.
     ///
     /// - Parameter selector: such as `.latest` or `"latest~1"`; see ``SnapshotSelector``.
+    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if there is no such state…
     nonisolated(nonsending) public func state(
         at selector: SnapshotSelector
     ) async throws(StateError) -> Kept.State {
@@ -74,6 +77,8 @@ public struct Caretaker<Kept: Originator> {
     }
 
     /// The state of `memento`, one of ``history()``.
+    ///
+    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if there is no such state…
     nonisolated(nonsending) public func state(of memento: Memento) async throws(StateError) -> Kept.State {
         try await state(at: SnapshotSelector(memento))
     }
@@ -81,11 +86,17 @@ public struct Caretaker<Kept: Originator> {
     // MARK: Restoring
 
     /// Restores the originator to the state of `memento`, one of ``history()``.
+    ///
+    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if there is no such state, `originator` if it cannot
+    ///   be restored…
     nonisolated(nonsending) public mutating func restore(_ memento: Memento) async throws(StateError) {
         try await restore(SnapshotSelector(memento), of: store)
     }
 
     /// Restores the originator to the state of `memento`, one of ``history()``.
+    ///
+    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if there is no such state, `originator` if it cannot
+    ///   be restored…
     nonisolated(nonsending) public func restore(
         _ memento: Memento
     ) async throws(StateError) where Kept: AnyObject {
@@ -94,6 +105,9 @@ public struct Caretaker<Kept: Originator> {
     }
 
     /// Restores the originator to the state that `selector` names.
+    ///
+    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if there is no such state, `originator` if it cannot
+    ///   be restored…
     nonisolated(nonsending) public mutating func restore(_ selector: SnapshotSelector) async throws(StateError) {
         try await restore(selector, of: store)
     }
@@ -101,11 +115,16 @@ public struct Caretaker<Kept: Originator> {
     nonisolated(nonsending) private mutating func restore(
         _ selector: SnapshotSelector, of store: any MementoStore<Kept.State>
     ) async throws(StateError) {
-        let state = try await Blocking.run { () throws(StateError) in try store.state(of: store.memento(selector)) }
+        let state = try await Blocking.run(orThrow: .cancelled(title: title)) { () throws(StateError) in
+            try store.state(of: store.memento(selector))
+        }
         do { try await originator.restore(state) } catch { throw failure(error) }
     }
 
     /// Restores the originator to the state that `selector` names.
+    ///
+    /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if there is no such state, `originator` if it cannot
+    ///   be restored…
     nonisolated(nonsending) public func restore(
         _ selector: SnapshotSelector
     ) async throws(StateError) where Kept: AnyObject {
@@ -116,6 +135,9 @@ public struct Caretaker<Kept: Originator> {
     /// Restores the originator to the state last saved; at the first start, saves its present state.
     ///
     /// If several programs start for the first time at once, one saves its state, and the others load that.
+    ///
+    /// - Throws: `StateError`: `undecodable` if the saved state is of another type, `originator` if it cannot be
+    ///   restored…
     nonisolated(nonsending) public mutating func start() async throws(StateError) {
         do throws(StateError) { return try await restore(.latest) } catch {
             guard case .noSuchState = error else { throw error }
@@ -141,16 +163,24 @@ public struct Caretaker<Kept: Originator> {
     // MARK: Forgetting
 
     /// Forgets the state that `selector` names.
+    ///
+    /// - Throws: `StateError`: `noSuchSelection` if there is no such state, `archive` with the code `pinned` if it is
+    ///   pinned…
     nonisolated(nonsending) public func forget(_ selector: SnapshotSelector) async throws(StateError) {
         try await blocking { (store) throws(StateError) in try store.forget([store.memento(selector)]) }
     }
 
     /// Forgets the state of `memento`.
+    ///
+    /// - Throws: `StateError`: `noSuchSelection` if there is no such state, `archive` with the code `pinned` if it is
+    ///   pinned…
     nonisolated(nonsending) public func forget(_ memento: Memento) async throws(StateError) {
         try await forget(SnapshotSelector(memento))
     }
 
     /// Forgets all saved states.
+    ///
+    /// - Throws: `StateError`: `archive` with the code `pinned` if a state is pinned; then none is forgotten.
     nonisolated(nonsending) public func forgetAll() async throws(StateError) {
         try await blocking { (store) throws(StateError) in try store.forget(store.history()) }
     }
@@ -161,7 +191,7 @@ public struct Caretaker<Kept: Originator> {
         _ body: @escaping @Sendable (any MementoStore<Kept.State>) throws(StateError) -> Result
     ) async throws(StateError) -> Result {
         let store = store
-        return try await Blocking.run { () throws(StateError) in try body(store) }
+        return try await Blocking.run(orThrow: .cancelled(title: title)) { () throws(StateError) in try body(store) }
     }
 
     private func failure(_ error: any Error) -> StateError {

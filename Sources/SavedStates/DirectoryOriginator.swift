@@ -25,17 +25,17 @@ public struct DirectoryOriginator: Originator, Sendable {
     }
 
     /// Captures the directory, and returns its latest snapshot.
+    ///
+    /// - Throws: `ArchiverError`, as for a capture.
     nonisolated(nonsending) public func captureState() async throws(ArchiverError) -> ListedSnapshot {
-        let (path, archive) = (path, archive)
-        return try await Blocking.run { () throws(ArchiverError) in try archive.capture(path).latest }
+        try await archive.capture(path).latest
     }
 
     /// Makes the directory equal to a snapshot, after capturing its present state.
+    ///
+    /// - Throws: `ArchiverError`, as for a restore.
     nonisolated(nonsending) public func restore(_ state: ListedSnapshot) async throws(ArchiverError) {
-        let (path, archive) = (path, archive)
-        _ = try await Blocking.run { () throws(ArchiverError) in
-            try archive.restore(state, RestoreOptions(root: path))
-        }
+        _ = try await archive.restore(state, RestoreOptions(root: path))
     }
 }
 

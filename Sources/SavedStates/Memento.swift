@@ -27,7 +27,7 @@ public struct Memento: Sendable, Hashable, Identifiable, Codable {
     public var date: Date { time.date }
 
     /// The id's first 8 hex digits, as lists show them.
-    public var short: String { String(id.hex.prefix(8)) }
+    public var shortID: String { String(id.hex.prefix(8)) }
 
     package init(_ state: ListedState) {
         id = state.id.chunk
@@ -53,7 +53,7 @@ public struct Memento: Sendable, Hashable, Identifiable, Codable {
 extension Memento: CustomStringConvertible {
     /// The first digits of the id, the time, the title and the label, for logs.
     public var description: String {
-        ["\(short)", "\(time)", "'\(title)'", label.map { "(\($0))" }].compactMap(\.self).joined(separator: " ")
+        ["\(shortID)", "\(time)", "'\(title)'", label.map { "(\($0))" }].compactMap(\.self).joined(separator: " ")
     }
 }
 

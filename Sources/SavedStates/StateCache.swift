@@ -87,7 +87,7 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
             let task = Task {
                 try await CacheFetch.$present.withValue(chain + [CacheFetch(cache: ObjectIdentifier(self), key: key)]) {
                     defer { self.progress.withLock { $0.fetches[key] = nil } }
-                    return try await self.keep(fetch(), for: key)
+                    return try await self.store(fetch(), for: key)
                 }
             }
             progress.fetches[key] = task
@@ -107,23 +107,29 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
     }
 
     /// The cached value for `key`; nil if there is none, or if it is damaged.
+    ///
+    /// - Throws: `StateError` if the archive cannot be read.
     public func value(for key: String) async throws(StateError) -> Value? {
         let (archive, title) = (archive, title)
         let found = try await Blocking.run { () throws(StateError) -> Value? in
             guard try Self.contents(of: title, in: archive).items[key] != nil else { return nil }
             // A value that cannot be read is fetched again.
-            return try? archive.load(Value.self, StateCacheTitle(title).title(of: key))
+            return try? archive.load(Value.self, as: StateCacheTitle(title).title(of: key))
         }
         if found != nil { progress.withLock { $0.use(key) } }
         return found
     }
 
     /// The keys of the cached values, the least recently used first.
+    ///
+    /// - Throws: `StateError` if the archive cannot be read.
     public func keys() async throws(StateError) -> [String] {
         try await contents().keys
     }
 
     /// The size of all cached values in bytes.
+    ///
+    /// - Throws: `StateError` if the archive cannot be read.
     public func bytes() async throws(StateError) -> UInt64 {
         try await contents().bytes
     }
@@ -131,8 +137,10 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
     /// Caches `value` for `key`, replacing the former value.
     ///
     /// A value larger than the budget is not cached.
+    ///
+    /// - Throws: `StateError`: `unencodable` if the value cannot be encoded, `archive` if the archive failed…
     @discardableResult
-    public func keep(_ value: Value, for key: String) async throws(StateError) -> Value {
+    public func store(_ value: Value, for key: String) async throws(StateError) -> Value {
         let used = progress.withLock { $0.takeUsed() }
         let (archive, title, budget) = (archive, title, budget)
         let store = StateStore<Value>(title: StateCacheTitle(title).title(of: key), archive: archive, isOfCache: true)
@@ -151,6 +159,8 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
     }
 
     /// Removes the cached value for `key`.
+    ///
+    /// - Throws: `StateError` if the archive failed.
     public func remove(_ key: String) async throws(StateError) {
         let (archive, title) = (archive, title)
         guard try await change({ $0.items.removeValue(forKey: key) != nil }) else { return }
@@ -167,7 +177,7 @@ public final class StateCache<Value: Codable & Sendable>: Sendable {
     }
 
     private static func contents(of title: String, in archive: Archive) throws(StateError) -> CacheContents {
-        do throws(StateError) { return try archive.load(StateCacheTitle(title).list) } catch {
+        do throws(StateError) { return try archive.load(as: StateCacheTitle(title).list) } catch {
             guard case .noSuchState = error else { throw error }
             return CacheContents()
         }

@@ -21,7 +21,9 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
     }
 
     func saveInTurn(_ state: State, label: String?) async throws(StateError) -> Memento {
-        let bytes = try await Blocking.run { [self] () throws(StateError) in try encoded(state, label) }
+        let bytes = try await Blocking.run(orThrow: .cancelled(title: title)) { [self] () throws(StateError) in
+            try encoded(state, label)
+        }
         return try await stating {
             try await writer.exclusively { [self] latest in try save(state, bytes, label: label, after: latest) }
         }
@@ -33,7 +35,9 @@ struct StateStore<State: Codable & Sendable>: MementoStore {
     }
 
     func beginInTurn(with state: State) async throws(StateError) -> State? {
-        let bytes = try await Blocking.run { [self] () throws(StateError) in try encoded(state, nil) }
+        let bytes = try await Blocking.run(orThrow: .cancelled(title: title)) { [self] () throws(StateError) in
+            try encoded(state, nil)
+        }
         return try await stating {
             try await writer.exclusively { [self] latest in try begin(with: state, bytes, latest) }
         }

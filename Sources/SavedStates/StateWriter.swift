@@ -51,10 +51,8 @@ package struct StateWriter: Sendable {
         var pause = StateWriter.firstPause
         while true {
             if let result = try await attempt(body) { return result }
-            do { try await Task.sleep(for: pause) } catch {
-                TitleTurns.shared.end(place)
-                throw StateError.cancelled(title: title)
-            }
+            // A cancelled task ends its turn in the next attempt.
+            try? await Task.sleep(for: pause)
             pause = min(pause * 2, StateWriter.lastPause)
         }
     }
@@ -62,19 +60,28 @@ package struct StateWriter: Sendable {
     /// Calls `body` unless another process holds the title.
     ///
     /// - Returns: nil if one does; the turn at the title has not ended then.
+    /// - Throws: also `archive` with the code `cancelled` if the task is cancelled before a thread is free; the turn has
+    ///   ended after any error.
     private func attempt<Result: Sendable>(
         _ body: @escaping @Sendable (ListedState?) throws -> Result
     ) async throws -> Result? {
-        try await Blocking.run { [self] in
-            TitleTurns.shared.adopt(place)
-            let result: Result?
-            do { result = try tryLocked(body) } catch {
-                TitleTurns.shared.end(place)
-                throw error
+        let outcome: Swift.Result<Result?, any Error>
+        do throws(CancellationError) {
+            outcome = try await Blocking.run(orThrow: CancellationError()) { [self] () throws(CancellationError) in
+                TitleTurns.shared.adopt(place)
+                let outcome = Swift.Result { try tryLocked(body) }
+                if case .success(nil) = outcome {
+                    TitleTurns.shared.returnToTask(place)
+                } else {
+                    TitleTurns.shared.end(place)
+                }
+                return outcome
             }
-            if result == nil { TitleTurns.shared.returnToTask(place) } else { TitleTurns.shared.end(place) }
-            return result
+        } catch {
+            TitleTurns.shared.end(place)
+            throw StateError.cancelled(title: title)
         }
+        return try outcome.get()
     }
 
     /// The pauses between attempts to lock a title that another process holds.

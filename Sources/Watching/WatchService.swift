@@ -317,6 +317,7 @@ public final class WatchService: Sendable {
     /// Audits all roots: compares everything, captures missed changes, and repairs the watches.
     ///
     /// - Returns: the results, by root.
+    /// - Throws: `ArchiverError`: the error of the first root whose audit failed.
     public func audit() async throws(ArchiverError) -> [FilePath: AuditResult] {
         var results: [FilePath: AuditResult] = [:]
         for root in roots.withLock({ $0 }) { results[root.path] = try await root.audits.run(on: root).get() }

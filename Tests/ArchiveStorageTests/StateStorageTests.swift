@@ -84,6 +84,32 @@ struct StateStorageTests {
         #expect(try index(.init(label: "l", newestFirst: true, limit: 1)).contains("stateByLabel"))
     }
 
+    @Test("a page of states takes as many steps of SQLite, however many states its title has and wherever it begins")
+    func pages() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let store = try ArchiveStore.open(directory.path, creating: true)
+        var states: [ListedState] = []
+        func steps() throws -> [Int] {
+            let places: [ListedState?] = [nil, states[states.count / 2]]
+            return try places.flatMap { place in
+                try [false, true].map { newestFirst in
+                    var page = Catalogue.StateFilter(of: "title", newestFirst: newestFirst, limit: 10)
+                    page.behind = place.map { .init(sequence: $0.sequence, time: $0.time, id: $0.id.chunk) }
+                    return try store.catalogue.steps(page)
+                }
+            }
+        }
+        func save(_ numbers: Range<Int>) throws {
+            for number in numbers { states.append(try store.save(number, sequence: UInt64(number))) }
+        }
+        try save(1..<41)
+        let few = try steps()
+        try save(41..<801)
+        #expect(try steps() == few)
+        let all = try store.catalogue.steps(.init(of: "title"))
+        #expect(all > 50 * (few.max() ?? 0), "\(all) and \(few)")
+    }
+
     @Test("a forgotten state or snapshot stays forgotten, whichever of the two records is found first")
     func forgotten() throws {
         let directory = try TemporaryDirectory(inMemory: true)
@@ -110,13 +136,14 @@ struct StateStorageTests {
 
 extension ArchiveStore {
     /// Saves a state with the time `number` and its own chunk.
-    fileprivate func save(_ number: Int) throws -> ListedState {
+    fileprivate func save(_ number: Int, sequence: UInt64 = 1) throws -> ListedState {
         let content = RawChunk(kind: .content, bytes: Array("a state, the number of which is \(number)".utf8))
         let writer = try beginCommit()
         #expect(try writer.claim(content.id))
         let record = StateRecord(
-            title: "title", host: "host", time: Timestamp(seconds: Int64(number)), label: "\(number)", type: "State",
-            version: 7, content: .slices([Slice(length: UInt64(content.bytes.count), chunk: content.id)]))
+            title: "title", host: "host", time: Timestamp(seconds: Int64(number)), sequence: sequence,
+            label: "\(number)", type: "State", version: 7,
+            content: .slices([Slice(length: UInt64(content.bytes.count), chunk: content.id)]))
         return try writer.commit(record, content: [content], bases: [])
     }
 

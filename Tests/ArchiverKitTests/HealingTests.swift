@@ -217,12 +217,12 @@ import Testing
         var random = SeededGenerator(seed: 35)
         let value = random.noise(5000)
         _ = try sandbox.archive.save(value, as: "numbers")
-        #expect(try sandbox.archive.load([UInt8].self, "numbers") == value)
+        #expect(try sandbox.archive.load([UInt8].self, as: "numbers") == value)
         try Self.damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.kind == .content } }
         #expect(try sandbox.reopened().check(data: true).findingCount > 0)
         // This object has read the state before and has it in its cache.
         _ = try sandbox.archive.save(value, as: "numbers")
-        #expect(try sandbox.reopened().load([UInt8].self, "numbers") == value)
+        #expect(try sandbox.reopened().load([UInt8].self, as: "numbers") == value)
     }
 
     @Test("after any damage, check and capture lead to a latest snapshot that equals the root")

@@ -73,6 +73,54 @@ private struct Account: Sendable {
         #expect(listener.log.items == ["part"])
     }
 
+    @Test("a part is changed through a writable key path, and observers of the whole and of other parts get the change")
+    func writing() throws {
+        let account = Observable(Account())
+        let log = Log<String>()
+        let subscriptions = [
+            account.observe { log.add("account \($0.value.address.town)") },
+            account.observing(\.address).observe { log.add("address \($0.value.town)") },
+            account.observing(\.name).observe { log.add("name \($0.value)") },
+        ]
+        let town = account.observing(\.address).observing(\.town)
+        town.set("Bonn")
+        town.set("Bonn")
+        #expect(town.value == "Bonn")
+        #expect(log.items == ["account Bonn", "address Bonn", "account Bonn"])
+        struct Refusal: Error {}
+        #expect(throws: Refusal.self) {
+            try town.update { town throws(Refusal) in
+                town = "Kiel"
+                throw Refusal()
+            }
+        }
+        #expect(town.value == "Bonn")
+        let length = town.update { town in
+            town += "!"
+            return town.count
+        }
+        #expect(length == 5)
+        #expect(account.value.address.town == "Bonn!")
+        // A part that is not equatable can be set, too, and its parts are parts of the whole.
+        account.observing(\.mark).set(Account.Mark())
+        let whole: WritablePart<Account, Account> = account.observing(\.self)
+        whole.observing(\.name).set("Eve")
+        #expect(log.items.last == "name Eve")
+        withExtendedLifetime(subscriptions) {}
+    }
+
+    @Test("a thousand changes of a part on each of several threads are all kept")
+    func concurrentWriting() async {
+        let counts = Observable((left: 0, right: 0))
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask { for _ in 0..<1000 { counts.observing(\.left).update { $0 += 1 } } }
+                group.addTask { for _ in 0..<1000 { counts.observing(\.right).update { $0 += 1 } } }
+            }
+        }
+        #expect(counts.value == (4000, 4000))
+    }
+
     @Test("an observer of a part does not hold the observable") func ownership() {
         var account: Observable<Account>? = Observable(Account())
         weak let remaining = account

@@ -56,6 +56,13 @@ import Testing
         board.cancel()
 
         // begin
+        let level: WritablePart<Game, Int> = game.observing(\.level)
+        level.set(3)
+        level.update { $0 += 1 }
+        // end
+        #expect(game.value == Game(level: 4, score: 100))
+
+        // begin
         for await score in game.observing(\.score).values() {
             if score >= 100 { break }
         }

@@ -42,12 +42,12 @@ struct RegisteringTests {
         account.observe(listener, isAdditional: true) { listener, _ in listener.log.add("more") }
         account.observing(\.name).observe(listener) { listener, _ in listener.log.add("name") }
         account.observing(\.name).observe(other) { other, _ in other.log.add("other") }
-        account.remove(listener)
-        account.remove(listener)
+        account.removeObserver(listener)
+        account.removeObserver(listener)
         account.update { $0.name = "Eve" }
         #expect(listener.log.items.isEmpty)
         #expect(other.log.items == ["other"])
-        account.remove(other)
+        account.removeObserver(other)
         #expect(!account.isObserved)
     }
 
@@ -58,7 +58,7 @@ struct RegisteringTests {
             let listeners = (0..<count).map { _ in Listener<Int>() }
             for listener in listeners { subject.subscribe(listener) { $0.log.add($1) } }
             let before = subject.steps
-            subject.remove(listeners[count / 2])
+            subject.removeObserver(listeners[count / 2])
             subject.send(1)
             #expect(listeners.count { $0.log.items == [1] } == count - 1)
             return subject.steps - before

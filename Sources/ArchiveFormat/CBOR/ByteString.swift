@@ -1,16 +1,16 @@
 // Bytes in Codable values, among them paths: a byte string in CBOR, readable text in other formats.
 
-public import FileIO
+package import FileIO
 
 /// Bytes that CBOR encodes as one byte string instead of an array of numbers.
 ///
 /// In text formats such as JSON they are a string if they are UTF-8, otherwise an object with the single key `base64`.
-public struct ByteString: Hashable, Sendable {
+package struct ByteString: Hashable, Sendable {
     /// The bytes.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// The byte string with these bytes.
-    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
 extension ByteString: Codable {
@@ -18,7 +18,7 @@ extension ByteString: Codable {
         case base64
     }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         if let decoder = CBORValueDecoder(decoder) {
             bytes = try decoder.byteString()
         } else if let text = try? decoder.singleValueContainer().decode(String.self) {
@@ -33,7 +33,7 @@ extension ByteString: Codable {
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         if let encoder = CBORValueEncoder(encoder) {
             encoder.write(.bytes(bytes))
         } else if let text = String(validating: bytes, as: UTF8.self) {
@@ -47,12 +47,12 @@ extension ByteString: Codable {
 }
 
 extension RelativePath: Codable {
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         guard let path = RelativePath(try ByteString(from: decoder).bytes) else {
             throw decoder.corrupted("not a path below a root")
         }
         self = path
     }
 
-    public func encode(to encoder: any Encoder) throws { try ByteString(bytes).encode(to: encoder) }
+    package func encode(to encoder: any Encoder) throws { try ByteString(bytes).encode(to: encoder) }
 }

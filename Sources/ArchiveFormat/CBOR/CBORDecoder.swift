@@ -7,11 +7,11 @@ internal import FoundationEssentials
 ///
 /// Any other CBOR is refused: indefinite lengths, numbers that are not the shortest, map keys out of order, tags,
 /// simple values other than false, true and null, and more than 128 nested arrays and maps.
-public struct CBORDecoder: Sendable {
+package struct CBORDecoder: Sendable {
     private let userInfo: [CodingUserInfoKey: any Sendable]
 
     /// A decoder.
-    public init() { userInfo = [:] }
+    package init() { userInfo = [:] }
 
     /// A decoder that passes `userInfo` to the values it decodes.
     package init(userInfo: [CodingUserInfoKey: any Sendable]) { self.userInfo = userInfo }
@@ -19,7 +19,7 @@ public struct CBORDecoder: Sendable {
     /// Decodes a value of type `type` from `bytes`.
     ///
     /// - Throws: `DecodingError`; errors of the type's own code.
-    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
+    package func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         let item: CBORValue
         do {
             item = try bytes.withRawBytes(CBORValue.init(decoding:))

@@ -7,14 +7,14 @@ internal import FoundationEssentials
 /// A coding key with an integer value becomes an integer key, any other a text. `ByteString` and `Data` become byte
 /// strings, `URL` becomes a text. The bytes of sets, and of dictionaries whose keys are neither text nor `Int`, differ
 /// from run to run: the standard library encodes their elements in no fixed order.
-public struct CBOREncoder: Sendable {
+package struct CBOREncoder: Sendable {
     /// An encoder.
-    public init() {}
+    package init() {}
 
     /// The bytes of `value`.
     ///
     /// - Throws: `EncodingError` if the value encodes nothing or is nested too deeply; errors of the value's own code.
-    public func encode(_ value: some Encodable) throws -> [UInt8] {
+    package func encode(_ value: some Encodable) throws -> [UInt8] {
         let slot = CBORSlot()
         try slot.encode(value, at: [])
         let item = slot.value

@@ -1,6 +1,6 @@
 // The record of snapshots and saved states that are forgotten: they are no longer listed.
 
-public import FileIO
+package import FileIO
 
 /// Why records were forgotten.
 public struct ForgettingReason: RawRepresentable, Hashable, Sendable {
@@ -20,19 +20,19 @@ public struct ForgettingReason: RawRepresentable, Hashable, Sendable {
 }
 
 /// Records that snapshots and saved states are forgotten: they are neither listed nor loaded any more.
-public struct ForgottenRecords: Hashable, Sendable {
+package struct ForgottenRecords: Hashable, Sendable {
     /// When they were forgotten.
-    public let time: Timestamp
+    package let time: Timestamp
     /// The chunks that hold the forgotten records, in ascending order without duplicates, at least one.
-    public let records: [ChunkID]
+    package let records: [ChunkID]
     /// Why they were forgotten.
-    public let reason: ForgettingReason
+    package let reason: ForgettingReason
 
     /// The most forgotten records that one such record can name.
     package static let limit = 65_536
 
     /// Forgets `records`, at least one and at most `limit`.
-    public init(time: Timestamp, records: Set<ChunkID>, reason: ForgettingReason = .asked) {
+    package init(time: Timestamp, records: Set<ChunkID>, reason: ForgettingReason = .asked) {
         self.init(time: time, sorted: records.sorted(), reason)
     }
 
@@ -85,7 +85,7 @@ extension ForgottenRecords {
 }
 
 extension ForgottenRecords: Codable {
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         let time = try fields.decode(Timestamp.self, forKey: .time)
         let records = try fields.decode([ChunkID].self, forKey: .records)
@@ -97,7 +97,7 @@ extension ForgottenRecords: Codable {
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(time, forKey: .time)
         try fields.encode(records, forKey: .records)

@@ -24,7 +24,7 @@ public struct GapRecord: Hashable, Sendable {
     /// A gap of a root.
     ///
     /// If `end` is before `start`, because the clock was set back, the gap ends at `start`.
-    public init(
+    package init(
         rootPath: [UInt8], host: String, cause: GapCause, start: Timestamp, end: Timestamp, detail: String? = nil,
         machine: MachineID = .unknown
     ) {

@@ -37,7 +37,7 @@ public struct OperationRecord: Hashable, Sendable {
     public let leavesRepositories: Bool
 
     /// The record of an operation.
-    public init(
+    package init(
         rootPath: [UInt8], host: String, kind: OperationKind, time: Timestamp, before: SnapshotID? = nil,
         snapshot: SnapshotID? = nil, path: RelativePath = .root, target: OperationID? = nil,
         machine: MachineID = .unknown, name: String? = nil, parts: [RelativePath] = [], failed: UInt64 = 0,

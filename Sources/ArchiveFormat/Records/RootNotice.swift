@@ -1,30 +1,30 @@
 // The record of a notice: a user states that a root was moved or is retired.
 
-public import FileIO
+package import FileIO
 
 /// A user's statement that a root was moved or is retired.
-public struct RootNotice: Hashable, Sendable {
+package struct RootNotice: Hashable, Sendable {
     /// The root's absolute path before the notice, as bytes.
-    public let rootPath: [UInt8]
+    package let rootPath: [UInt8]
     /// The machine's name, for people.
-    public let host: String
+    package let host: String
     /// What it says about the root.
-    public let kind: RootNoticeKind
+    package let kind: RootNoticeKind
     /// When the notice was given; later than all earlier notices, and than the root's earlier records but snapshots.
-    public let time: Timestamp
+    package let time: Timestamp
     /// The machine that the root is on.
-    public let machine: MachineID
+    package let machine: MachineID
     /// The root's new path, as bytes; nil if it was not moved.
-    public let newPath: [UInt8]?
+    package let newPath: [UInt8]?
     /// The root's new machine; nil if that did not change.
-    public let newMachine: MachineID?
+    package let newMachine: MachineID?
     /// The last sequence of the snapshots that the notice is about; nil for those that are not later than the notice.
-    public let through: UInt64?
+    package let through: UInt64?
     /// What a move adds to the sequences of these snapshots, so that they come after those of a joined history.
-    public let shift: UInt64
+    package let shift: UInt64
 
     /// A notice about a root.
-    public init(
+    package init(
         rootPath: [UInt8], host: String, kind: RootNoticeKind, time: Timestamp, machine: MachineID,
         newPath: [UInt8]? = nil, newMachine: MachineID? = nil, through: UInt64? = nil, shift: UInt64 = 0
     ) {
@@ -43,11 +43,11 @@ public struct RootNotice: Hashable, Sendable {
 /// The kind of a notice.
 ///
 /// Raw values are part of the archive format and follow the rules of `Cause`. A notice of an unknown kind is ignored.
-public struct RootNoticeKind: RawRepresentable, Sendable, Hashable, CaseIterable {
-    public let rawValue: String
+package struct RootNoticeKind: RawRepresentable, Sendable, Hashable, CaseIterable {
+    package let rawValue: String
 
     /// The kind named `rawValue`; nil if that is not a valid word.
-    public init?(rawValue: String) {
+    package init?(rawValue: String) {
         guard rawValue.isCauseWord else { return nil }
         self.rawValue = rawValue
     }
@@ -55,12 +55,12 @@ public struct RootNoticeKind: RawRepresentable, Sendable, Hashable, CaseIterable
     private init(known: String) { rawValue = known }
 
     /// The root's earlier records belong to a root at another path or on another machine.
-    public static let moved = RootNoticeKind(known: "moved")
+    package static let moved = RootNoticeKind(known: "moved")
     /// The root is no longer watched, and that is not a problem.
-    public static let retired = RootNoticeKind(known: "retired")
+    package static let retired = RootNoticeKind(known: "retired")
 
     /// The kinds that this program knows.
-    public static let allCases: [RootNoticeKind] = [.moved, .retired]
+    package static let allCases: [RootNoticeKind] = [.moved, .retired]
 }
 
 extension RootNotice: ArchiveRecord {
@@ -95,7 +95,7 @@ extension RootNotice {
 }
 
 extension RootNotice: Codable {
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             rootPath: try fields.decode(ByteString.self, forKey: .rootPath).bytes,
@@ -110,7 +110,7 @@ extension RootNotice: Codable {
         try decoder.checking { () throws(FormatError) in try validate() }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(ByteString(rootPath), forKey: .rootPath)
         if !host.isEmpty { try fields.encode(host, forKey: .host) }

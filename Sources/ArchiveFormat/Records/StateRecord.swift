@@ -1,30 +1,30 @@
 // The record of a saved state: a program's state at one instant, and where its bytes are.
 
-public import FileIO
+package import FileIO
 
 /// A program's state at one instant; the id of the chunk that holds this record is the state's id.
-public struct StateRecord: Hashable, Sendable {
+package struct StateRecord: Hashable, Sendable {
     /// The name under which the program saves its states; not empty.
-    public let title: String
+    package let title: String
     /// The name of the machine that saved it.
-    public let host: String
+    package let host: String
     /// When it was saved, as the clock showed it.
-    public let time: Timestamp
+    package let time: Timestamp
     /// Its place in the order of its title: one more than that of the latest state when this one was saved, at least 1.
-    public let sequence: UInt64
+    package let sequence: UInt64
     /// The name that the user gave to this state.
-    public let label: String?
+    package let label: String?
     /// The name of the state's type, for people.
-    public let type: String
+    package let type: String
     /// The version of the state's type, at least 1.
-    public let version: UInt32
+    package let version: UInt32
     /// The state's bytes, one CBOR item, stored like a file's content but without holes.
-    public let content: Content
+    package let content: Content
     /// Bytes appended to the archive for the content, without the block that holds this record.
-    public let storedBytes: UInt64
+    package let storedBytes: UInt64
 
     /// The record of a saved state.
-    public init(
+    package init(
         title: String, host: String, time: Timestamp, sequence: UInt64 = 1, label: String? = nil, type: String,
         version: UInt32 = 1, content: Content, storedBytes: UInt64 = 0
     ) {
@@ -101,7 +101,7 @@ extension StateRecord {
 }
 
 extension StateRecord: Codable {
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         var parts = Parts()
         parts.title = try fields.decode(String.self, forKey: .title)
@@ -116,7 +116,7 @@ extension StateRecord: Codable {
         self = try decoder.checking { () throws(FormatError) in try StateRecord(parts) }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(title, forKey: .title)
         if !host.isEmpty { try fields.encode(host, forKey: .host) }

@@ -22,7 +22,7 @@ public struct ChangedPath: Hashable, Sendable {
     public var change: Change
 
     /// A path and what happened to it.
-    public init(path: RelativePath, change: Change) {
+    package init(path: RelativePath, change: Change) {
         self.path = path
         self.change = change
     }

@@ -16,9 +16,9 @@ public enum Content: Hashable, Sendable {
     case linkTarget([UInt8])
 
     /// The most bytes stored in the entry itself.
-    public static let inlineLimit = 96
+    package static let inlineLimit = 96
     /// The most slices stored in the entry itself.
-    public static let slicesLimit = 16
+    package static let slicesLimit = 16
     /// The most slices in one list.
     package static let listedSlicesLimit = 4096
 
@@ -127,6 +127,8 @@ extension Content {
 
 extension Content: Codable {
     /// Decodes content from the same fields as in an entry.
+    ///
+    /// - Throws: `DecodingError` if the fields are not those of content.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Entry.Field.self)
         try self.init(from: fields)

@@ -32,7 +32,7 @@ public struct Entry: Hashable, Sendable {
     package var later: [UInt8] = []
 
     /// An entry of a snapshot.
-    public init(
+    package init(
         path: RelativePath, kind: FileKind, permissions: UInt16, owner: UInt32 = 0, group: UInt32 = 0,
         modified: Timestamp, content: Content = .none, device: UInt64 = 0, linkGroup: UInt64? = nil,
         attributes: [EntryAttribute] = [], signature: Signature? = nil, isUnstable: Bool = false
@@ -77,7 +77,7 @@ public struct Signature: Hashable, Sendable {
     public var changed: Timestamp
 
     /// The signature of a file.
-    public init(inode: UInt64, changed: Timestamp) {
+    package init(inode: UInt64, changed: Timestamp) {
         self.inode = inode
         self.changed = changed
     }

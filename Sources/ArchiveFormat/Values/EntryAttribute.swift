@@ -11,10 +11,10 @@ public struct EntryAttribute: Hashable, Sendable {
     ///
     /// Linux lists at most 65,536 bytes of names for an object. With this limit, the attributes of an object always fit
     /// into an entry.
-    public static let inlineLimit = 512
+    package static let inlineLimit = 512
 
     /// An extended attribute of an entry.
-    public init(name: [UInt8], value: Content) {
+    package init(name: [UInt8], value: Content) {
         self.name = name
         self.value = value
     }

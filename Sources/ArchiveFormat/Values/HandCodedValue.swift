@@ -34,11 +34,11 @@ extension HandCodedValue {
 }
 
 extension Node: Codable, HandCodedValue {
-    public init(from decoder: any Decoder) throws { try self.init(item: decoder) }
-    public func encode(to encoder: any Encoder) throws { try encodeItem(to: encoder) }
+    package init(from decoder: any Decoder) throws { try self.init(item: decoder) }
+    package func encode(to encoder: any Encoder) throws { try encodeItem(to: encoder) }
 }
 
 extension SliceList: Codable, HandCodedValue {
-    public init(from decoder: any Decoder) throws { try self.init(item: decoder) }
-    public func encode(to encoder: any Encoder) throws { try encodeItem(to: encoder) }
+    package init(from decoder: any Decoder) throws { try self.init(item: decoder) }
+    package func encode(to encoder: any Encoder) throws { try encodeItem(to: encoder) }
 }

@@ -6,7 +6,7 @@ public struct OperationID: Hashable, Sendable, Comparable {
     public let chunk: ChunkID
 
     /// The operation recorded in `chunk`.
-    public init(_ chunk: ChunkID) { self.chunk = chunk }
+    package init(_ chunk: ChunkID) { self.chunk = chunk }
 
     /// Parses 64 hex digits; nil for any other text.
     public init?(hex: String) {

@@ -24,7 +24,7 @@ public struct Problem: Hashable, Sendable {
     public var detail: String
 
     /// A path that could not be captured as it is.
-    public init(path: RelativePath, reason: Reason, detail: String) {
+    package init(path: RelativePath, reason: Reason, detail: String) {
         self.path = path
         self.reason = reason
         self.detail = detail

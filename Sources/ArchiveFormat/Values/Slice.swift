@@ -10,7 +10,7 @@ public struct Slice: Hashable, Sendable {
     public var chunk: ChunkID?
 
     /// A slice of a file's content.
-    public init(length: UInt64, chunk: ChunkID?) {
+    package init(length: UInt64, chunk: ChunkID?) {
         self.length = length
         self.chunk = chunk
     }
@@ -24,22 +24,22 @@ public struct ListedSlices: Hashable, Sendable {
     public var list: ChunkID
 
     /// A long list of slices, which has a chunk of its own.
-    public init(length: UInt64, list: ChunkID) {
+    package init(length: UInt64, list: ChunkID) {
         self.length = length
         self.list = list
     }
 }
 
 /// A part of a large file's sequence of slices, stored as a chunk.
-public struct SliceList: Hashable, Sendable {
+package struct SliceList: Hashable, Sendable {
     /// The slices in their order.
-    public var slices: [Slice]
+    package var slices: [Slice]
 
     /// A list of slices.
-    public init(slices: [Slice]) { self.slices = slices }
+    package init(slices: [Slice]) { self.slices = slices }
 
     /// The sum of the slices' lengths.
-    public var length: UInt64 { Content.slices(slices).size }
+    package var length: UInt64 { Content.slices(slices).size }
 }
 
 // MARK: - CBOR

@@ -45,13 +45,13 @@ public struct Snapshot: Hashable, Sendable {
     public var directory: ChunkID?
 
     /// The most changed paths a snapshot records.
-    public static let changedPathsLimit = 32
+    package static let changedPathsLimit = 32
     /// The most problems a snapshot records.
-    public static let problemsLimit = 64
+    package static let problemsLimit = 64
     /// The most names of owners, and of groups.
     package static let namesLimit = 1 << 20
     /// The greatest sequence number, which has 63 bits.
-    public static let sequenceLimit = UInt64(1 << 62) - 1
+    package static let sequenceLimit = UInt64(1 << 62) - 1
 
     /// The end of the block of 2^32 sequences that holds `sequence`.
     ///
@@ -62,7 +62,7 @@ public struct Snapshot: Hashable, Sendable {
     }
 
     /// A snapshot of a root.
-    public init(
+    package init(
         time: Timestamp, rootPath: [UInt8], host: String, cause: Cause, label: String? = nil,
         parent: SnapshotID? = nil, tree: ChunkID, totals: Totals, changes: ChangeCounts,
         changedPaths: [ChangedPath] = [], problems: [Problem] = [], storedBytes: UInt64,

@@ -6,7 +6,7 @@ public struct SnapshotID: Hashable, Sendable, Comparable {
     public let chunk: ChunkID
 
     /// The snapshot stored in `chunk`.
-    public init(_ chunk: ChunkID) { self.chunk = chunk }
+    package init(_ chunk: ChunkID) { self.chunk = chunk }
 
     /// Parses 64 hex digits; nil for any other text.
     public init?(hex: String) {

@@ -6,7 +6,7 @@ public struct StateID: Hashable, Sendable, Comparable {
     public let chunk: ChunkID
 
     /// The state recorded in `chunk`.
-    public init(_ chunk: ChunkID) { self.chunk = chunk }
+    package init(_ chunk: ChunkID) { self.chunk = chunk }
 
     /// The id as 64 hex digits.
     public var hex: String { chunk.hex }

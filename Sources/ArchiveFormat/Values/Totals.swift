@@ -12,7 +12,7 @@ public struct Totals: Hashable, Sendable {
     public var bytes: UInt64
 
     /// Counts of entries, and the bytes of all files.
-    public init(files: UInt64 = 0, directories: UInt64 = 0, others: UInt64 = 0, bytes: UInt64 = 0) {
+    package init(files: UInt64 = 0, directories: UInt64 = 0, others: UInt64 = 0, bytes: UInt64 = 0) {
         self.files = files
         self.directories = directories
         self.others = others
@@ -30,7 +30,7 @@ public struct ChangeCounts: Hashable, Sendable {
     public var removed: UInt64
 
     /// Counts of changed paths.
-    public init(added: UInt64 = 0, modified: UInt64 = 0, removed: UInt64 = 0) {
+    package init(added: UInt64 = 0, modified: UInt64 = 0, removed: UInt64 = 0) {
         self.added = added
         self.modified = modified
         self.removed = removed

@@ -4,7 +4,7 @@ public import ArchiveFormat
 public import FileIO
 
 /// A snapshot as the catalogue lists it.
-public struct ListedSnapshot: Sendable, Hashable {
+public struct ListedSnapshot: Sendable, Hashable, Identifiable, Codable {
     /// The id, which depends on everything in the snapshot.
     public let id: SnapshotID
     /// Its number among the snapshots of its root; higher than in its record if its history was joined to an older one.

@@ -24,12 +24,16 @@ struct SelectorCompletion {
 
     /// - Parameter words: the command line so far.
     init(_ words: [String]) throws {
-        func value(of option: String) throws -> PathArgument? {
+        func value(of option: String) -> String? {
+            if let joined = words.first(where: { $0.hasPrefix(option + "=") }) {
+                return String(joined.dropFirst(option.count + 1))
+            }
             guard let place = words.firstIndex(of: option), place + 1 < words.count else { return nil }
-            return PathArgument(argument: words[place + 1])
+            return words[place + 1]
         }
-        archive = try Archive.open(value(of: "--archive")?.path ?? GlobalOptions.directoryOfEnvironment)
-        root = try RootContext(archive, value(of: "--root")).root
+        let global = try GlobalOptions.parse(value(of: "--archive").map { ["--archive", $0] } ?? [])
+        archive = try Archive.open(global.directory)
+        root = try RootContext(archive, value(of: "--root").flatMap(PathArgument.init(argument:))).root
     }
 
     func candidates(_ prefix: String) throws -> [String] {

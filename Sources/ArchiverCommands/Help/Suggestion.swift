@@ -39,7 +39,9 @@ enum Suggestion {
         "diff --staged": "without arguments, diff compares with the latest snapshot",
         "diff --name-only": "without --patch, diff shows only names",
         "diff --name-status": "without --patch, diff shows only names", "status -s": "'-q' shows one line a root",
-        "status --short": "'-q' shows one line a root",
+        "status --short": "'-q' shows one line a root", "log --pretty": "'--format lines' is for programs",
+        "log --graph": "each root has one line of history; 'archiver turns' and 'archiver sessions' group it",
+        "diff -w": "'--word-diff' shows which words differ",
         "restore --source": "name the snapshot before the paths: archiver restore SNAPSHOT PATH",
         "restore --include": "name the paths after the snapshot: archiver restore SNAPSHOT PATH",
         "grep -r": "directories are searched with all that is in them",
@@ -74,8 +76,10 @@ enum Suggestion {
         }
         // As in `log -3`.
         if let count = UInt(option.dropFirst()), help.contains("-n,") { return "did you mean '-n \(count)'?" }
-        guard let meant = optionSynonyms[option], help.contains(meant) else { return nil }
-        return "did you mean '\(meant)'?"
+        if let meant = optionSynonyms[option], help.contains(meant) { return "did you mean '\(meant)'?" }
+        guard option.hasPrefix("--") else { return nil }
+        let options = Set(help.matches(of: /--([a-z][a-z0-9-]+)/).map { String($0.1) })
+        return nearest(to: String(option.dropFirst(2)), among: options.sorted()).map { "did you mean '--\($0)'?" }
     }
 
     /// The name that `word` most likely means; nil if no name is similar.

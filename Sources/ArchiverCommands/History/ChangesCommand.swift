@@ -13,13 +13,14 @@ struct ChangesCommand: ParsableCommand {
         discussion: """
             Shows for each file + added, ~ modified, - deleted, > renamed or . temporary, and the number of snapshots \
             that changed it. A file has the names of the two snapshots, whatever it was called in between. Without a \
-            selector it starts with the latest session. Unlike diff, it also shows changes that were reverted in \
-            between, and it reads only the index. In a pipe the columns are separated by tabs: change, snapshots, \
-            path, other path; with --timeline: id, time, change, path, other path.
+            selector or a time it starts with the latest session. Unlike diff, it also shows changes that were \
+            reverted in between, and it reads only the index. In a pipe the columns are separated by tabs: change, \
+            snapshots, path, other path; with --timeline: id, time, change, path, other path.
 
             Examples:
               archiver changes                  # since the latest session began
               archiver changes @1d --timeline   # each snapshot of the last day
+              archiver changes --since 1d --all # in all roots
             """)
 
     @Argument(
@@ -32,43 +33,78 @@ struct ChangesCommand: ParsableCommand {
     @Flag(help: "Show changes snapshot by snapshot instead of file by file.")
     var timeline = false
 
-    @OptionGroup var place: RootOptions
+    @OptionGroup var times: PeriodOptions
+    @OptionGroup var scope: ScopeOptions
     @OptionGroup var global: GlobalOptions
 
-    func run() throws {
-        let history = try HistoryContext(global, place, paths: left?.pathAfterColon ?? [])
-        let (start, path) = try start(history)
-        let end =
-            try right.map { try history.snapshot(SnapshotPath($0).withoutPath("the second argument")) }
-            ?? history.latest()
-        let report = ChangesReport(history.console)
-        if timeline {
-            let changes = try history.indexing {
-                try history.archive.changes(in: history.root, after: start, through: end, at: path, progress: $0)
-            }
-            if changes.isEmpty { try history.requireKnown(path) }
-            try report.writeTimeline(changes)
-        } else {
-            let changes = try history.indexing {
-                try history.archive.combinedChanges(
-                    in: history.root, after: start, through: end, at: path, progress: $0)
-            }
-            if changes.isEmpty { try history.requireKnown(path) }
-            try report.writePaths(changes)
+    func validate() throws {
+        if left != nil, times.isGiven {
+            throw ValidationError("the changes are between snapshots or between times: leave out one of them")
         }
-        try history.reportDamage()
+        if left != nil, scope.all {
+            throw ValidationError("a snapshot belongs to one root: leave out --all, or give times instead of snapshots")
+        }
     }
 
-    /// The snapshot to start after, and the path to limit the changes to.
-    ///
-    /// The snapshot is nil if the latest session began with the first snapshot.
-    private func start(_ history: HistoryContext) throws -> (snapshot: ListedSnapshot?, path: RelativePath) {
-        guard let left else {
-            return (try history.archive.sessions(of: history.root, limit: 1).first?.before, .root)
+    func run() throws {
+        let period = try times.period()
+        let all = try HistoryContext.each(global, scope, paths: left?.pathAfterColon ?? [])
+        let spans = try all.compactMap { try span($0, period) }
+        let console = Console(global)
+        if timeline {
+            try ChangesReport(console).writeTimeline(
+                spans.map { span in
+                    let changes = try span.history.indexing {
+                        try span.history.archive.changes(
+                            in: span.history.root, after: span.start, through: span.end, at: span.path, progress: $0)
+                    }
+                    if changes.isEmpty { try span.history.requireKnown(span.path) }
+                    return (span.history, changes)
+                })
+        } else {
+            try ChangesReport(console).writePaths(
+                spans.map { span in
+                    let changes = try span.history.indexing {
+                        try span.history.archive.combinedChanges(
+                            in: span.history.root, after: span.start, through: span.end, at: span.path, progress: $0)
+                    }
+                    if changes.isEmpty { try span.history.requireKnown(span.path) }
+                    return (span.history, changes)
+                })
         }
-        let named = try SnapshotPath(left)
-        let path = try history.context.paths(in: history.root).path(named.path ?? [])
-        return (try history.snapshot(named.selector), path)
+        for history in all { try history.reportDamage() }
+    }
+
+    /// The changes to show of a root.
+    private struct Span {
+        let history: HistoryContext
+        /// The snapshot to start after; nil to start with the first snapshot.
+        let start: ListedSnapshot?
+        let end: ListedSnapshot
+        /// The path to limit the changes to.
+        var path = RelativePath.root
+    }
+
+    /// The span of a root; nil if it has no snapshot in `period`.
+    private func span(_ history: HistoryContext, _ period: Period) throws -> Span? {
+        if let left {
+            let named = try SnapshotPath(left)
+            let path = try history.context.paths(in: history.root).path(named.path ?? [])
+            let start = try history.snapshot(named.selector)
+            let end =
+                try right.map { try history.snapshot(SnapshotPath($0).withoutPath("the second argument")) }
+                ?? history.latest()
+            return Span(history: history, start: start, end: end, path: path)
+        }
+        if !times.isGiven {
+            let session = try history.archive.sessions(of: history.root, limit: 1).first
+            return Span(history: history, start: session?.before, end: try history.latest())
+        }
+        // The state at the beginning of the period is that of the snapshot before it.
+        let before = period.since.map { $0.advanced(byNanoseconds: -1) }
+        let start = try before.flatMap { try history.archive.snapshot(of: history.root, at: $0) }
+        guard let end = try history.archive.snapshot(of: history.root, at: period.until ?? .now) else { return nil }
+        return Span(history: history, start: start, end: end)
     }
 }
 
@@ -78,26 +114,43 @@ struct ChangesReport {
 
     init(_ console: Console) { self.console = console }
 
-    func writePaths(_ changes: [CombinedChange]) throws {
-        let moved = ChangesReport.directories(changes.map { ($0.path, $0.otherPath, $0.kind) })
+    /// A path's change, and how the path is shown.
+    private struct PathRow {
+        let history: HistoryContext
+        let change: CombinedChange
+        /// Whether the path moved only because its directory did.
+        let isMovedAlong: Bool
+    }
+
+    func writePaths(_ changes: [(HistoryContext, [CombinedChange])]) throws {
+        let rows = changes.flatMap { history, changes in
+            let moved = ChangesReport.directories(changes.map { ($0.path, $0.otherPath, $0.kind) })
+            return changes.map { change in
+                PathRow(
+                    history: history, change: change,
+                    isMovedAlong: ChangesReport.movedAlong(change.path, change.otherPath, moved))
+            }
+        }
         let style = console.style
-        var listing = Listing<CombinedChange>(
+        var listing = Listing<PathRow>(
             [
-                .pipe { $0.change.word }, .pipe { "\($0.snapshotCount)" }, .pipe { Escaping.text($0.path) },
-                .pipe { $0.otherPath.map { Escaping.text($0) } ?? "" },
+                .pipe { $0.change.change.word }, .pipe { "\($0.change.snapshotCount)" },
+                .pipe { $0.history.shown($0.change.path) },
+                .pipe { row in row.change.otherPath.map { row.history.shown($0) } ?? "" },
             ], emptiness: ChangesReport.emptiness
-        ) { CombinedChangeJSON($0) }
-        listing.personLines = { change in
+        ) { CombinedChangeJSON(root: $0.history.root, change: $0.change) }
+        listing.personLines = { row in
+            let change = row.change
             // The new name's line shows the rename, and a directory's line that of its contents.
-            guard let (sign, mark) = ChangesReport.sign(change.change),
-                change.isEdited || !ChangesReport.movedAlong(change.path, change.otherPath, moved)
-            else { return [] }
-            let name = Escaping.text(change.path) + (change.kind == .directory ? "/" : "")
-            let from = change.otherPath.map { " (was \(Escaping.text($0)))" } ?? ""
+            guard let (sign, mark) = ChangesReport.sign(change.change), change.isEdited || !row.isMovedAlong else {
+                return []
+            }
+            let name = row.history.shown(change.path) + (change.kind == .directory ? "/" : "")
+            let from = change.otherPath.map { " (was \(row.history.shown($0)))" } ?? ""
             let times = change.snapshotCount > 1 ? style(.dim, "  in \(change.snapshotCount) snapshots") : ""
             return [style(mark, "\(sign) \(name)") + from + times]
         }
-        try listing.write(changes, console)
+        try listing.write(rows, console)
     }
 
     private static let emptiness = "Nothing changed."
@@ -114,28 +167,31 @@ struct ChangesReport {
         }
     }
 
-    func writeTimeline(_ changes: [SnapshotChanges]) throws {
+    func writeTimeline(_ changes: [(HistoryContext, [SnapshotChanges])]) throws {
+        var snapshots = changes.flatMap { history, changes in changes.map { (history: history, changes: $0) } }
+        if changes.count > 1 { snapshots.sort { $0.changes.snapshot.time < $1.changes.snapshot.time } }
         let style = console.style
         var listing = Listing<TimelineRow>(
             [
                 .pipe { $0.snapshot.id.short }, .time("time") { $0.snapshot.time },
-                .pipe { $0.version.change.rawValue }, .pipe { Escaping.text($0.version.path) },
-                .pipe { $0.version.otherPath.map { Escaping.text($0) } ?? "" },
+                .pipe { $0.version.change.rawValue }, .pipe { $0.history.shown($0.version.path) },
+                .pipe { row in row.version.otherPath.map { row.history.shown($0) } ?? "" },
             ], emptiness: ChangesReport.emptiness
         ) { PathVersionJSON($0.version) }
         listing.personLines = { row in
             let version = row.version
-            let name = Escaping.text(version.path) + (version.kind == .directory ? "/" : "")
+            let name = row.history.shown(version.path) + (version.kind == .directory ? "/" : "")
             let line = "          \(name): \(VersionList.words(version))"
             guard row.isFirst else { return [line] }
             let label = row.snapshot.label.map { "  " + Escaping.text($0) } ?? ""
             return [style(.yellow, row.snapshot.id.short) + "  \(LocalTime.text(row.snapshot.time))\(label)", line]
         }
         try listing.write(console) { write in
-            for changes in changes {
+            for (history, changes) in snapshots {
                 var isFirst = true
                 for version in console.isForPerson ? ChangesReport.withoutMoved(changes.changes) : changes.changes {
-                    try write(TimelineRow(snapshot: changes.snapshot, version: version, isFirst: isFirst))
+                    try write(
+                        TimelineRow(history: history, snapshot: changes.snapshot, version: version, isFirst: isFirst))
                     isFirst = false
                 }
             }
@@ -144,6 +200,7 @@ struct ChangesReport {
 
     /// A change, and whether it is the first one of its snapshot.
     private struct TimelineRow {
+        let history: HistoryContext
         let snapshot: ListedSnapshot
         let version: PathVersion
         let isFirst: Bool

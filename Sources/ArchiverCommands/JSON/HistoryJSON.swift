@@ -61,12 +61,12 @@ struct DirectoryVersionJSON: Encodable {
 
 /// The combined change of a path as `changes --json` shows it.
 struct CombinedChangeJSON: Encodable {
-    private let change: CombinedChange
-
-    init(_ change: CombinedChange) { self.change = change }
+    let root: ArchivedRoot
+    let change: CombinedChange
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: root.path.bytes, forKey: .root)
         try object.encode(bytes: change.path.bytes, forKey: .path)
         try object.encode(change.change.word, forKey: .change)
         try object.encode(change.snapshotCount, forKey: .snapshots)

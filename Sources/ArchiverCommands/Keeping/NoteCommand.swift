@@ -13,7 +13,7 @@ struct NoteCommand: ParsableCommand {
         discussion: """
             Adds a note to the latest snapshot, or to the one that --at names; 'list', 'show' and 'log' show it. \
             Without a text, it lists the notes, oldest first. In a pipe the columns are separated by tabs: time, \
-            snapshot, text.
+            snapshot, text, root.
 
             --remove removes all notes with exactly this text; with --at only those of that snapshot. The next 'prune' \
             removes their bytes; 'archiver purge --text' removes a text everywhere at once.
@@ -33,7 +33,7 @@ struct NoteCommand: ParsableCommand {
 
     @OptionGroup var moment: MomentOptions
     @OptionGroup var window: WindowOptions
-    @OptionGroup var place: RootOptions
+    @OptionGroup var scope: ScopeOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -41,6 +41,7 @@ struct NoteCommand: ParsableCommand {
             throw ValidationError(
                 "-n, --since and --until are for listing notes: leave out the text, or these options")
         }
+        if text != nil, scope.all { throw ValidationError("a note is about one root: leave out --all") }
         if text == nil, remove { throw ValidationError("a text is missing: archiver note TEXT --remove") }
         if text == nil, moment.at != nil {
             throw ValidationError("a text is missing: archiver note --at SNAPSHOT TEXT")
@@ -48,7 +49,8 @@ struct NoteCommand: ParsableCommand {
     }
 
     func run() throws {
-        let history = try HistoryContext(global, place, isPaged: text == nil)
+        let all = try HistoryContext.each(global, scope, paths: [], isPaged: text == nil)
+        guard let history = all.first else { return }
         if let text { return try write(String(decoding: text.bytes, as: UTF8.self), history) }
         try list(history)
     }
@@ -74,19 +76,25 @@ struct NoteCommand: ParsableCommand {
 
     private func list(_ history: HistoryContext) throws {
         let period = try window.period.period()
-        let notes = try history.archive.notes(of: history.root, since: period.since, until: period.until)
-        try NoteText.listing(isFiltered: window.isGiven).write(window.last(notes), history.console)
+        let notes = try history.archive.notes(
+            of: scope.all ? nil : history.root, since: period.since, until: period.until)
+        try NoteText.listing(isFiltered: window.isGiven, ofAll: scope.all)
+            .write(window.last(notes), history.console)
     }
 }
 
 /// Notes as lines of text.
 enum NoteText {
-    static func listing(isFiltered: Bool) -> Listing<Note> {
-        Listing(
+    /// - Parameter ofAll: whether the notes are about several roots.
+    static func listing(isFiltered: Bool, ofAll: Bool) -> Listing<Note> {
+        let root: [Listing<Note>.Column] =
+            ofAll ? [.person("root", isElastic: true) { Escaping.text($0.root.path.bytes) }] : []
+        return Listing(
             [
                 .time("time") { $0.time }, .text("snapshot", mark: .yellow) { $0.snapshot?.short ?? "" },
-                .text("note") { Escaping.text($0.text) },
-            ], emptiness: isFiltered ? "No note matches." : "There are no notes: 'archiver note TEXT' writes one."
+                .text("note") { Escaping.text($0.text) }, .pipe { Escaping.text($0.root.path.bytes) },
+            ] + root,
+            emptiness: isFiltered ? "No note matches." : "There are no notes: 'archiver note TEXT' writes one."
         ) { NoteJSON($0) }
     }
 

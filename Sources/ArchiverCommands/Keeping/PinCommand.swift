@@ -12,8 +12,8 @@ struct PinCommand: ParsableCommand {
         abstract: "Protect a snapshot or saved state from thinning, or list the pins.",
         discussion: """
             A pinned snapshot is never thinned out and cannot be forgotten until it is unpinned. A label also \
-            protects from thinning. Without a selector, the command lists the pins. In a pipe the columns are \
-            separated by tabs: id, time, end, reason.
+            protects from thinning. Without a selector, the command lists the pins, with --root those of one root. In \
+            a pipe the columns are separated by tabs: id, time, end, reason.
 
             Examples:
               archiver pin latest --reason "sent to the printer"
@@ -47,7 +47,7 @@ struct PinCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let context = try RootContext(global.openArchive(), place)
-        guard let selector else { return try list(context.archive, console) }
+        guard let selector else { return try list(context, console) }
         let selected = try context.whole(selector, states)
         // What is not given again stays.
         let former = try context.archive.pin(of: selected)
@@ -57,12 +57,26 @@ struct PinCommand: ParsableCommand {
         try console.summary("pinned \(selected.name)" + (pin.until.map { " until \(LocalTime.text($0))" } ?? ""))
     }
 
-    private func list(_ archive: Archive, _ console: Console) throws {
+    private func list(_ context: RootContext, _ console: Console) throws {
         if expires != nil || reason != nil {
             throw Failure.usage("no snapshot is named", remedy: "name the snapshot to pin, such as 'latest'")
         }
         let period = try window.period.period()
-        try PinList.listing.write(window.last(archive.pins().filter { period.contains($0.time) }), console)
+        var pins = try context.archive.pins().filter { period.contains($0.time) }
+        if context.isExplicit {
+            pins = try pins.filter { try isOf(context.root, $0, context.archive) }
+        }
+        try PinList.listing.write(window.last(pins), console)
+    }
+
+    /// Whether a snapshot of `root` is pinned, not one of another root, or a state.
+    private func isOf(_ root: ArchivedRoot?, _ pin: Pin, _ archive: Archive) throws -> Bool {
+        do throws(ArchiverError) {
+            return try archive.snapshot(SnapshotSelector(id: pin.target)).root == root
+        } catch {
+            guard error.code == .noSuchSnapshot else { throw error }
+            return false
+        }
     }
 
     /// The end of a pin: a span from now, or a time.

@@ -2,8 +2,15 @@
 
 /// Columns of text on a terminal: two for East Asian wide characters and emoji, one for others.
 enum DisplayWidth {
+    /// The columns of `text`; colours (`ESC [ … m`) take none.
     static func of(_ text: String) -> Int {
-        text.reduce(0) { $0 + width($1) }
+        var (columns, isInColour) = (0, false)
+        for character in text {
+            if character == "\u{1B}" { isInColour = true }
+            if !isInColour { columns += width(character) }
+            if character == "m" { isInColour = false }
+        }
+        return columns
     }
 
     /// The text, cut with a final `…` if it is wider than `columns`.

@@ -16,6 +16,7 @@ extension Archive {
     /// Subtrees that both share are not read, so the cost depends on the differences only.
     ///
     /// - Parameter path: compare only this path and what is below it.
+    /// - Throws: `ArchiverError`: `damaged` if a part of a snapshot cannot be read…
     public func differences(
         from left: ListedSnapshot, to right: ListedSnapshot, at path: RelativePath = .root,
         _ body: (Difference) -> Bool
@@ -48,6 +49,8 @@ extension Archive {
     /// returns false.
     ///
     /// A difference has the path on the left, even if the entry exists only on the right.
+    ///
+    /// - Throws: `ArchiverError`: `noSuchPath` if one has nothing at its path, `damaged` if a part cannot be read…
     public func differences(
         from left: ListedSnapshot, at leftPath: RelativePath, to right: ListedSnapshot, at rightPath: RelativePath,
         _ body: (Difference) -> Bool
@@ -107,6 +110,7 @@ extension Archive {
     /// difference.
     ///
     /// - Parameter path: compare only this path and what is below it.
+    /// - Throws: `ArchiverError`: `damaged` if a part of the snapshot cannot be read, `noSuchDirectory`…
     public func differences(
         from left: ListedSnapshot, toDirectory directory: FilePath, at path: RelativePath = .root,
         _ body: (Difference) -> Bool

@@ -26,6 +26,7 @@ extension Archive {
     /// No symbolic link is followed below the root, and nothing is captured.
     ///
     /// - Parameter limit: the most bytes of content to read.
+    /// - Throws: `ArchiverError`: `otherRoot` if the root is on another machine, `noSuchDirectory`, `permission`…
     public func presentFile(
         at path: RelativePath, in root: ArchivedRoot, limit: UInt64
     ) throws(ArchiverError) -> PresentFile? {

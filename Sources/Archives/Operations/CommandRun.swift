@@ -39,6 +39,8 @@ public final class CommandRun {
     }
 
     /// Captures the state after the command and records that the run has ended; call it once.
+    ///
+    /// - Throws: `ArchiverError`, as for a capture and for writing to the archive.
     public func end(progress: OperationProgress? = nil) throws(ArchiverError) -> CommandRunResult {
         try facing {
             let after = try archive.sync(root, progress: progress)
@@ -54,6 +56,8 @@ public final class CommandRun {
     }
 
     /// Undoes the last operation on the root: this run, if `isAlone` was true.
+    ///
+    /// - Throws: `ArchiverError`, as `Archive.undo`.
     public func undo(progress: OperationProgress? = nil) throws(ArchiverError) -> [OperationResult] {
         try archive.undo(ArchivedRoot(here: root), progress: progress)
     }

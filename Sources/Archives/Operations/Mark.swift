@@ -129,6 +129,8 @@ extension Archive {
     }
 
     /// The marks of a root, newest first.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func marks(of root: ArchivedRoot) throws(ArchiverError) -> [Mark] {
         try facing {
             guard let number = try number(of: root) else { return [] }

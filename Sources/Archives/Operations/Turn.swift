@@ -25,6 +25,7 @@ extension Archive {
     /// include the most recent changes.
     ///
     /// - Parameter limit: the maximum number of turns to return.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func turns(of root: ArchivedRoot, limit: Int? = nil) throws(ArchiverError) -> [Turn] {
         try facing {
             let marks = try marks(of: root)
@@ -52,6 +53,8 @@ extension Archive {
     }
 
     /// The snapshot of the marked state; nil if the archive no longer holds it.
+    ///
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func snapshot(of mark: Mark) throws(ArchiverError) -> ListedSnapshot? {
         try facing {
             try store.catalogue.snapshots(Catalogue.SnapshotFilter(idPrefix: mark.snapshot.hex, limit: 1)).first

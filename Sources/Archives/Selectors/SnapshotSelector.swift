@@ -160,6 +160,7 @@ public struct SnapshotSelector: Sendable, Hashable {
     ///
     /// - Parameter bytes: as the user wrote it; the path may be any bytes.
     /// - Returns: the selector, and the path below the root; nil if there is no `:`.
+    /// - Throws: `ArchiverError`: `malformedSelector` or `noSuchPath` if a part is malformed.
     public static func parseWithPath(
         _ bytes: [UInt8]
     ) throws(ArchiverError) -> (selector: SnapshotSelector, path: RelativePath?) {

@@ -87,6 +87,7 @@ extension Archive {
     /// - Parameters:
     ///   - root: nil for all roots together, which reads every snapshot of these sessions.
     ///   - limit: the maximum number of sessions to return.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func sessions(of root: ArchivedRoot?, limit: Int? = nil) throws(ArchiverError) -> [WorkSession] {
         var list = SessionList(limit: limit)
         let only: ArchivedRoot?

@@ -15,6 +15,7 @@ extension Archive {
     /// - Parameters:
     ///   - grouping: how to split the bytes.
     ///   - progress: counts the entries visited.
+    /// - Throws: `ArchiverError`: `damaged` if a part of a snapshot cannot be read…
     public func usage(
         by grouping: ArchiveUsage.Grouping = .root, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> ArchiveUsage {
@@ -49,6 +50,7 @@ extension Archive {
     /// Returns what the snapshots of each day added, the first day first.
     ///
     /// - Parameter root: count this root only; nil for all.
+    /// - Throws: `ArchiverError` if the archive cannot be read.
     public func dailyUsage(of root: ArchivedRoot? = nil) throws(ArchiverError) -> [DailyUsage] {
         try facing {
             var days: [Int64: (snapshots: Int, bytes: UInt64)] = [:]

@@ -40,6 +40,25 @@ struct CompletionTests {
         #expect(none.status == 0 && none.errorText.isEmpty && none.lines.isEmpty, "\(none.text)\(none.errorText)")
     }
 
+    @Test("the archive is the one that the command line or the configuration names")
+    func archives() throws {
+        let work = try Workplace()
+        #expect(try work.run("capture", work.root.string, "--label", "draft").status == 0)
+        try work.write("../.config/archiver/config.toml", "archive = \"\(work.archive)\"\n")
+        func labels(_ words: String..., archive: String = "") throws -> [String] {
+            let typed = ["archiver", "show"] + words + ["dr"]
+            let place = ["\(typed.count - 1)", "2"]
+            return try work.run(
+                (["---completion", "show", "--", "positional@0"] + place + typed).map { Array($0.utf8) },
+                in: work.root, environment: ["ARCHIVER_ARCHIVE": archive]
+            ).lines
+        }
+        #expect(try labels() == ["draft"])
+        #expect(try labels(archive: work.path("none").string).isEmpty)
+        #expect(try labels("--archive", work.archive.string, archive: work.path("none").string) == ["draft"])
+        #expect(try labels("--archive=\(work.archive)", archive: work.path("none").string) == ["draft"])
+    }
+
     @Test("the completion scripts ask for selectors", arguments: ["bash", "zsh", "fish"])
     func scripts(shell: String) throws {
         let work = try Workplace()

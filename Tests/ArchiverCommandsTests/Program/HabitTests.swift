@@ -48,7 +48,9 @@ struct HabitTests {
             (["diff", "oldest..latest"], "oldest latest"), (["diff", "--cached"], "latest snapshot"),
             (["diff", "--name-only"], "only names"), (["diff", "notes/todo.txt"], "'latest:notes/todo.txt'"),
             (["restore", "--source", "oldest", "x"], "archiver restore SNAPSHOT PATH"),
-            (["checkout", "x"], "'restore'"),
+            (["checkout", "x"], "'restore'"), (["log", "--graph"], "one line of history"),
+            (["log", "--pretty=oneline"], "'--format lines'"), (["diff", "-w"], "'--word-diff'"),
+            (["list", "--limt", "3"], "'--limit'"),
             (["grep", "-r", "x"], "directories are searched"), (["grep", "-n", "x"], "line numbers are always shown"),
             (["-C", "/tmp", "list"], "--root"), (["reflog"], "'operations'"), (["commit", "-m", "x"], "'capture'"),
             // restic and borg
@@ -64,6 +66,14 @@ struct HabitTests {
         let outcome = try HabitTests.run(words)
         expectRefusal(outcome, 64, naming: "")
         #expect(outcome.errorText.contains(way), "\(words): \(outcome.errorText)")
+    }
+
+    @Test(
+        "an option that is hardly similar to one of the command suggests nothing", arguments: ["--graph", "--newest"])
+    func strangeOption(option: String) throws {
+        let outcome = try HabitTests.run(["list", option])
+        expectRefusal(outcome, 64, naming: option)
+        #expect(outcome.errorText.contains("— see 'archiver list --help'"), "\(outcome.errorText)")
     }
 
     @Test("the name of a deleted file in the place of a snapshot names the snapshot that has it")

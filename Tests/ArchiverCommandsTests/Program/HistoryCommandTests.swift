@@ -196,6 +196,44 @@ struct HistoryCommandTests {
         #expect(try run(work, "changes").lines.count == 4, "the session began with the first snapshot")
     }
 
+    @Test("changes are shown since and until a time, and of all roots by absolute paths")
+    func changesOfTimesAndRoots() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        try work.write("one.md", "1")
+        _ = try work.capture()
+        let start = try #require(JSON.array(work.run("list", "--json").output).last?["time"] as? String)
+        try work.write("two.md", "2")
+        _ = try work.capture()
+        for file in ["old.md", "three.md"] {
+            try work.write("../other/\(file)", "3")
+            #expect(try work.run("capture", work.path("other").string).status == 0)
+        }
+        func paths(_ words: String...) throws -> [String] {
+            try work.run((["changes"] + words).map { Array($0.utf8) }, in: work.root).lines.map {
+                $0.components(separatedBy: "\t")[2]
+            }
+        }
+        #expect(try paths("--since", "1h").contains("one.md"))
+        #expect(try paths("--until", start).contains("one.md") && !paths("--until", start).contains("two.md"))
+        #expect(try paths("--until", "2001-01-01").isEmpty)
+        #expect(try paths("--since", "1h", "--until", start).contains("one.md"))
+        #expect(try !paths("--until", start, "--timeline").isEmpty)
+        let all = try JSON.array(work.run("changes", "--all", "--json").output)
+        #expect(Set(all.compactMap { $0["root"] as? String }) == [work.root.string, work.path("other").string])
+        for words in [["--all"], ["--all", "--since", "1h"]] {
+            let shown = try work.run((["changes"] + words).map { Array($0.utf8) }, in: work.path(".")).lines
+            for file in [work.root.appending("two.md"), work.path("other/three.md")] {
+                #expect(shown.contains { $0.contains("\t\(file)\t") }, "\(words): \(shown)")
+            }
+        }
+        let moments = try work.run("changes", "--all", "--timeline").lines.map { $0.components(separatedBy: "\t")[1] }
+        #expect(moments == moments.sorted() && moments.count == 3)
+        expectRefusal(try run(work, "changes", "oldest", "--all"), 64, naming: "--all")
+        expectRefusal(try run(work, "changes", "oldest", "--since", "1h"), 64, naming: "leave out one")
+        expectRefusal(try run(work, "changes", "--all", "--root", "."), 64, naming: "--root")
+    }
+
     @Test("changes names a file as the two snapshots do, whatever it was called in between")
     func changesOfRenamed() throws {
         let work = try Workplace()

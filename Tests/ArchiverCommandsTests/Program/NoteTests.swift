@@ -38,6 +38,26 @@ struct NoteTests {
         (object["notes"] as? [[String: Any]])?.compactMap { $0["text"] as? String } ?? ["(no notes)"]
     }
 
+    @Test("the notes of all roots are listed together, with their roots")
+    func allRoots() throws {
+        try work.write("../other/a", "a")
+        let other = work.path("other").string
+        try expect(0, "first snapshot", "capture", other)
+        try expect(0, "added", "note", "here")
+        try expect(0, "added", "note", "there", "--root", other)
+        #expect(try run("note").lines.count == 1)
+        let rows = try run("note", "--all").lines.map { $0.components(separatedBy: "\t") }
+        #expect(rows.map { $0[2] } == ["here", "there"])
+        #expect(rows.map { $0[3] } == [work.root.string, other])
+        #expect(try run("note", "--all", "-n", "1").lines.count == 1)
+        try expect(64, "leave out --all", "note", "everywhere", "--all")
+        // Pins are listed of one root, too.
+        try expect(0, "pinned", "pin", "latest")
+        try expect(0, "pinned", "pin", "latest", "--root", other)
+        #expect(try run("pin").lines.count == 2)
+        #expect(try run("pin", "--root", other).lines.count == 1)
+    }
+
     @Test("a note is listed, and shown with its snapshot by list, show and log")
     func shown() throws {
         try expect(0, "There are no notes", "note")

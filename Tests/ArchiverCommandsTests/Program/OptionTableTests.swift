@@ -36,6 +36,20 @@ struct OptionTableTests {
         }
     }
 
+    @Test("every list has a window of rows and times, and shows one root or all of them")
+    func lists() throws {
+        let table = try OptionTableTests.table()
+        func commands(_ word: String) -> Set<String> {
+            table.filter { $0.key.word == word }.values.reduce(into: []) { $0.formUnion($1) }
+        }
+        // `changes` is about a span, not a number of rows; a pin may be of a state, which has no root.
+        let lists = commands("--since").subtracting(["forget"])
+        #expect(lists.count > 10)
+        #expect(commands("--until").subtracting(["forget"]) == lists)
+        #expect(lists.subtracting(commands("--limit")) == ["changes"])
+        #expect(lists.subtracting(commands("--all")) == ["pin"])
+    }
+
     @Test("the article lists every option with its meaning and its commands")
     func article() throws {
         let rows = try OptionTableTests.table().map { option, commands in

@@ -153,14 +153,14 @@ struct KeepingTests {
         let state = try #require(try archive.states(StateQuery(title: "title")).first)
         try archive.pin(.state(state))
         try archive.label(.state(state), as: "first one")
-        #expect(try archive.load(Int.self, "title", at: "first one") == 0)
+        #expect(try archive.load(Int.self, as: "title", at: "first one") == 0)
         #expect(throws: StateError.self) { try archive.forget(mementos) }
         #expect(try archive.history(of: "title").count == 3)
         try archive.forget(Array(mementos.dropFirst()))
         #expect(try archive.history(of: "title").map(\.id) == [state.id.chunk])
         try archive.unforget(archive.forgottenLast())
         #expect(try archive.history(of: "title").map(\.id) == mementos.map(\.id))
-        #expect(try archive.load(Int.self, "title") == 2)
+        #expect(try archive.load(Int.self, as: "title") == 2)
     }
 
     @Test("a removed note is not listed, also with a rebuilt catalogue, and a prune removes its bytes")

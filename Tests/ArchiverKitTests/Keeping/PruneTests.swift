@@ -88,7 +88,7 @@ import Threading
         let left = try scene.bytes
         #expect(result.movedBytes > 0)
         #expect(left <= whole, "\(left) bytes instead of \(whole)")
-        #expect(try scene.archive.load([String].self, "lines") == lines)
+        #expect(try scene.archive.load([String].self, as: "lines") == lines)
         #expect(try scene.archive.check(data: true).findings == [])
     }
 

@@ -7,6 +7,7 @@ import TestTraits
 import Testing
 import Threading
 
+@testable import Archives
 @testable import SavedStates
 
 @Suite("States in async code", .blocking)
@@ -55,9 +56,9 @@ struct AsyncStateTests {
             return game.score
         }
         #expect(score == 2)
-        #expect(try await archive.load("game", startingFrom: Game()) == Game(score: 2))
-        #expect(try await archive.load("new", startingFrom: Game(score: 5)) == Game(score: 5))
-        #expect(try await archive.load(Game.self, "game", at: "first").score == 1)
+        #expect(try await archive.load(as: "game", startingFrom: Game()) == Game(score: 2))
+        #expect(try await archive.load(as: "new", startingFrom: Game(score: 5)) == Game(score: 5))
+        #expect(try await archive.load(Game.self, as: "game", at: "first").score == 1)
         #expect(
             try await archive.update("count", startingFrom: 1) {
                 $0 += 1; return $0
@@ -76,12 +77,12 @@ struct AsyncStateTests {
             await waitForWaiters(1000, title: "busy")
             // If these waited, the test would never end.
             try await archive.save(7, as: "other")
-            #expect(try await archive.load(Int.self, "other") == 7)
-            #expect(try await archive.load(Int.self, "other", at: "oldest") == 7)
+            #expect(try await archive.load(Int.self, as: "other") == 7)
+            #expect(try await archive.load(Int.self, as: "other", at: "oldest") == 7)
             holder.release()
             try await group.waitForAll()
         }
-        #expect(try await archive.load(Int.self, "busy") == 1000)
+        #expect(try await archive.load(Int.self, as: "busy") == 1000)
     }
 
     @Test("a blocking call does not wait behind others that block")
@@ -93,6 +94,60 @@ struct AsyncStateTests {
             #expect(await Blocking.run { 1 } == 1)
             for _ in 0..<40 { gate.signal() }
         }
+    }
+
+    @Test("a cancelled task does not capture, restore, save, load or update, and nothing has changed")
+    func cancelledBefore() async throws {
+        let (archive, root) = (archive, sandbox.root.directory)
+        try sandbox.root.write("a", "old")
+        let snapshot = try await archive.capture(root).latest
+        try await archive.save(1, as: "number")
+        try sandbox.root.write("a", "new")
+        let works: [@Sendable () async throws -> Void] = [
+            { try await archive.capture(root) },
+            { _ = try await archive.restore(snapshot) },
+            { try await archive.save(2, as: "number") },
+            { _ = try await archive.load(Int.self, as: "number") },
+            { _ = try await archive.load(Int.self, as: "other", startingFrom: 1) },
+            { try await archive.update("number") { (number: inout Int) in number += 1 } },
+        ]
+        for work in works {
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await work()
+            }
+            await #expect { try await task.value } throws: { error in
+                let cause =
+                    if case .archive(let cause)? = error as? StateError { cause } else { error as? ArchiverError }
+                return cause?.code == .cancelled
+            }
+        }
+        #expect(try await archive.history(of: "number").count == 1 && archive.titles().map(\.title) == ["number"])
+        #expect(try archive.snapshots().count == 1)
+        #expect(try sandbox.root.read("a") == "new")
+    }
+
+    @Test("a cancelled task stops waiting for a thread; work that has begun runs to its end")
+    func cancelledInTheQueue() async throws {
+        let threads = BlockingThreads(usualLimit: 1, patience: 1000)
+        let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let first = Task {
+            try await Blocking.run(on: threads, orThrow: CancellationError()) { () throws(CancellationError) in
+                begun.signal()
+                gate.wait()
+                return 1
+            }
+        }
+        begun.wait()
+        let second = Task {
+            try await Blocking.run(on: threads, orThrow: CancellationError()) { () throws(CancellationError) in 2 }
+        }
+        while threads.waitingCount == 0 { await Task.yield() }
+        first.cancel()
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        gate.signal()
+        #expect(try await first.value == 1)
     }
 
     @Test("a cancelled task stops waiting for a title, and saves nothing")
@@ -109,9 +164,9 @@ struct AsyncStateTests {
             return cause.code == .cancelled
         }
         holder.release()
-        #expect(try await archive.load(Int.self, "busy") == 0)
+        #expect(try await archive.load(Int.self, as: "busy") == 0)
         try await archive.update("busy") { (number: inout Int) in number += 1 }
-        #expect(try await archive.load(Int.self, "busy") == 1)
+        #expect(try await archive.load(Int.self, as: "busy") == 1)
     }
 
     @Test("saving under a title within its own async update throws titleInUse")
@@ -126,7 +181,7 @@ struct AsyncStateTests {
             }
             game.score = 3
         }
-        #expect(try await archive.load(Game.self, "game").score == 3)
+        #expect(try await archive.load(Game.self, as: "game").score == 3)
     }
 
     @Test("a title that another process holds is waited for, but within an update of another title only for a while")
@@ -151,7 +206,7 @@ struct AsyncStateTests {
                     return true
                 }
             }
-            #expect(try await archive.load(Int.self, "a") == 1)
+            #expect(try await archive.load(Int.self, as: "a") == 1)
             waiting = Task {
                 try await archive.update("b", startingFrom: 0) {
                     $0 += 1; return $0

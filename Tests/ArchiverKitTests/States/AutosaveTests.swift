@@ -24,7 +24,7 @@ struct AutosaveTests {
         for score in 1...500 { game.update { $0.score = score } }
         var last = 0
         for await memento in saved {
-            last = try await archive.load(Game.self, "game", at: SnapshotSelector(memento.id.hex)).score
+            last = try await archive.load(Game.self, as: "game", at: SnapshotSelector(memento.id.hex)).score
             if last == 500 { break }
         }
         #expect(last == 500)
@@ -32,7 +32,7 @@ struct AutosaveTests {
         try autosave.end()
         game.update { $0.score = 501 }
         try autosave.flush()
-        #expect(try await archive.load(Game.self, "game").score == 501)
+        #expect(try await archive.load(Game.self, as: "game").score == 501)
     }
 
     @Test("a value that changes all the time is saved after the maximum delay", .timeLimit(.minutes(60)))
@@ -46,7 +46,7 @@ struct AutosaveTests {
         }
         for await _ in saved { break }
         isDone.store(true, ordering: .relaxed)
-        #expect(try await archive.load(Game.self, "game").score > 0)
+        #expect(try await archive.load(Game.self, as: "game").score > 0)
     }
 
     @Test("the result of a closure is saved at the interval, and equal states once", .timeLimit(.minutes(60)))
@@ -60,7 +60,7 @@ struct AutosaveTests {
         }
         for await count in asked where count >= 10 { break }
         try autosave.end()
-        #expect(try await archive.load(Int.self, "number") == 3)
+        #expect(try await archive.load(Int.self, as: "number") == 3)
         #expect(try archive.history(of: "number").count == 3)
     }
 
@@ -70,12 +70,12 @@ struct AutosaveTests {
         let autosave = archive.autosave(game, as: "game", settle: .seconds(3_600), maxDelay: .seconds(3_600))
         game.update { $0.score = 7 }
         try autosave.flush()
-        #expect(try sandbox.reopened().load(Game.self, "game").score == 7)
+        #expect(try sandbox.reopened().load(Game.self, as: "game").score == 7)
         try autosave.flush()
         #expect(try archive.history(of: "game").count == 1)
         game.update { $0.score = 8 }
         try autosave.end()
-        #expect(try archive.load(Game.self, "game").score == 8)
+        #expect(try archive.load(Game.self, as: "game").score == 8)
         #expect(!game.isObserved)
     }
 
@@ -88,7 +88,7 @@ struct AutosaveTests {
             withExtendedLifetime(autosave) {}
         }
         #expect(!game.isObserved)
-        #expect(try archive.load(Game.self, "game").score == 9)
+        #expect(try archive.load(Game.self, as: "game").score == 9)
     }
 
     @Test("changes after the end are not saved, even when the autosave is released")
@@ -100,14 +100,14 @@ struct AutosaveTests {
             try autosave.end()
             game.update { $0.score = 10 }
         }
-        #expect(try archive.load(Game.self, "game").score == 9)
+        #expect(try archive.load(Game.self, as: "game").score == 9)
     }
 
     @Test("an autosave with an endless interval saves only at its end")
     func endlessInterval() throws {
         let autosave = archive.autosave(as: "number", every: .seconds(Int64.max)) { 1 }
         try autosave.end()
-        #expect(try archive.load(Int.self, "number") == 1)
+        #expect(try archive.load(Int.self, as: "number") == 1)
     }
 
     @Test("a failure is reported, and saving is retried until it succeeds", .timeLimit(.minutes(60)))
@@ -124,7 +124,7 @@ struct AutosaveTests {
         // After the repair, only the retry can save this change.
         Fragile.mends.store(true, ordering: .relaxed)
         for await _ in saved { break }
-        #expect(try await archive.load(Fragile.self, "value").number == 1)
+        #expect(try await archive.load(Fragile.self, as: "value").number == 1)
     }
 
     /// Cannot be encoded until `mends` is set.
@@ -151,7 +151,7 @@ struct AutosaveTests {
         try history.undo()
         try autosave.end()
 
-        let kept: UndoMemento<Rename> = try sandbox.reopened().load("names")
+        let kept: UndoMemento<Rename> = try sandbox.reopened().load(as: "names")
         let later = UndoHistory<Rename>(of: Observable(kept.state), position: kept.position)
         #expect(later.state.value == "c")
         try later.redo()
@@ -170,20 +170,20 @@ struct AutosaveTests {
             #expect(memento.title == "names")
             break
         }
-        #expect(try await archive.load(UndoMemento<Rename>.self, "names").state == "b")
+        #expect(try await archive.load(UndoMemento<Rename>.self, as: "names").state == "b")
     }
 
     @Test("an autosave without changes does not overwrite states that others saved")
     func others() throws {
         try archive.save(Game(score: 1), as: "game")
-        let game = Observable(try archive.load(Game.self, "game"))
+        let game = Observable(try archive.load(Game.self, as: "game"))
         do {
             let autosave = archive.autosave(game, as: "game", settle: .seconds(3_600))
             try sandbox.reopened().save(Game(score: 2), as: "game")
             try autosave.flush()
             try autosave.end()
         }
-        #expect(try archive.load(Game.self, "game").score == 2)
+        #expect(try archive.load(Game.self, as: "game").score == 2)
     }
 
     @Test("a caretaker saves and restores an undo history")

@@ -138,7 +138,7 @@ struct CaretakerTests {
         #expect(try sandbox.root.names() == ["novel.txt"])
         let history = try await caretaker.history()
         #expect(history.first == first && history.count == 3)
-        try await caretaker.restore(SnapshotSelector(history[1].short))
+        try await caretaker.restore(SnapshotSelector(history[1].shortID))
         #expect(try sandbox.root.read("novel.txt") == Array("It was a bright day".utf8))
         #expect(try await caretaker.save(label: "second").label == "second")
         try await caretaker.forget("draft")

@@ -70,7 +70,7 @@ struct FirstStartTests {
             }
             let archive = try Archive.open(place)
             let history = try archive.history(of: "counter")
-            let states = try history.map { try archive.load(Int.self, "counter", at: SnapshotSelector($0.short)) }
+            let states = try history.map { try archive.load(Int.self, as: "counter", at: SnapshotSelector($0.shortID)) }
             #expect(states == Array(1...2 * count), "round \(round), \(count) programs")
             #expect(try archive.check(data: true).findings == [], "round \(round)")
         }
@@ -83,7 +83,7 @@ struct FirstStartTests {
             let found = Locked<[Int]>([])
             concurrently(6) { thread in
                 do throws(StateError) {
-                    let state = try archives[thread % 3].load("round \(round)", startingFrom: thread)
+                    let state = try archives[thread % 3].load(as: "round \(round)", startingFrom: thread)
                     found.withLock { $0.append(state) }
                 } catch { Issue.record(error, "round \(round)") }
             }
@@ -128,7 +128,7 @@ struct FirstStartTests {
                     if thread == 0 {
                         try other.save(round, as: "round \(round)")
                     } else {
-                        for _ in 0..<20 { _ = try archive.load(Int.self, "round \(round)") }
+                        for _ in 0..<20 { _ = try archive.load(Int.self, as: "round \(round)") }
                     }
                 } catch {
                     if case .noSuchState = error { return }
@@ -143,7 +143,7 @@ struct FirstStartTests {
     @Test("no change that several programs make to one state is lost", .timeLimit(.minutes(60)))
     func counting() async throws {
         _ = try await examples(Array(repeating: ["counter", "--times", "100"], count: 4))
-        #expect(try await sandbox.reopened().load(Int.self, "counter") == 400)
+        #expect(try await sandbox.reopened().load(Int.self, as: "counter") == 400)
         #expect(try archive.check(data: true).findings == [])
     }
 }

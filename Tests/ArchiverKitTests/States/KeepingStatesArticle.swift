@@ -37,16 +37,16 @@ struct KeepingStatesArticle {
             var score = 0
         }
 
-        var game = try archive.load("Best Game Ever", startingFrom: Game())
+        var game = try archive.load(as: "Best Game Ever", startingFrom: Game())
         game.score += 9002
         try archive.save(game, as: "Best Game Ever", label: "the boss is dead")
-        game = try archive.load("Best Game Ever", at: "latest~1")
+        game = try archive.load(as: "Best Game Ever", at: "latest~1")
         // end
         #expect(game == Game())
 
         // begin
         for memento in try archive.history(of: "Best Game Ever") {
-            print(memento.short, memento.date, memento.label ?? "")
+            print(memento.shortID, memento.date, memento.label ?? "")
         }
         // end
         #expect(try archive.history(of: "Best Game Ever").map(\.label) == [nil, "the boss is dead"])
@@ -54,7 +54,7 @@ struct KeepingStatesArticle {
         // begin
         try archive.update("Best Game Ever") { (game: inout Game) in game.score += 1 }
         // end
-        #expect(try archive.load(Game.self, "Best Game Ever").score == 9003)
+        #expect(try archive.load(Game.self, as: "Best Game Ever").score == 9003)
     }
 
     @Test("a state is updated from async code")
@@ -64,7 +64,7 @@ struct KeepingStatesArticle {
         // begin
         try await archive.update("Best Game Ever") { (game: inout Game) in game.score += 1 }
         // end
-        #expect(try await archive.load(Game.self, "Best Game Ever").score == 1)
+        #expect(try await archive.load(Game.self, as: "Best Game Ever").score == 1)
     }
 
     // begin
@@ -124,7 +124,7 @@ struct KeepingStatesArticle {
     @Test("older settings are migrated in two steps")
     func versions() throws {
         try archive.save(OldSettings(), as: "settings")
-        let loaded: Settings = try archive.load("settings")
+        let loaded: Settings = try archive.load(as: "settings")
         #expect(abs(loaded.volume - 0.7) < 0.001 && loaded.theme == "light")
     }
 
@@ -136,7 +136,7 @@ struct KeepingStatesArticle {
         settings.update { $0.percent = 60 }
         try autosave.end()
         // end
-        #expect(try archive.load(Volume.self, "volume").percent == 60)
+        #expect(try archive.load(Volume.self, as: "volume").percent == 60)
     }
 
     @Test("a fetched value is cached")
@@ -156,7 +156,7 @@ struct KeepingStatesArticle {
         var game = Game()
         // begin
         do {
-            game = try archive.load("Another Game")
+            game = try archive.load(as: "Another Game")
         } catch StateError.noSuchState {
             print("there is none yet")
         }

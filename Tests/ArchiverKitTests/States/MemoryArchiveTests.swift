@@ -17,7 +17,7 @@ struct MemoryArchiveTests {
             let archive = try Archive.inMemory()
             directory = archive.directory
             try archive.save(Game(level: 2, score: 1), as: "game")
-            #expect(try archive.load(Game.self, "game") == Game(level: 2, score: 1))
+            #expect(try archive.load(Game.self, as: "game") == Game(level: 2, score: 1))
             let captured = try archive.capture(sandbox.root.directory)
             #expect(captured.latest.totals.files == 1)
             #expect(try archive.check(data: true).findings.isEmpty)
@@ -55,14 +55,14 @@ struct MemoryArchiveTests {
         clock.advance(bySeconds: 3600)
         let second = try archive.save(2, as: "number")
         #expect(first.time == Timestamp(seconds: 1_000_000_000) && second.time == Timestamp(seconds: 1_000_003_600))
-        #expect(try archive.load(Int.self, "number", at: "@30m") == 1)
-        #expect(try archive.load(Int.self, "number", at: SnapshotSelector(first.date)) == 1)
+        #expect(try archive.load(Int.self, as: "number", at: "@30m") == 1)
+        #expect(try archive.load(Int.self, as: "number", at: SnapshotSelector(first.date)) == 1)
         clock.advance(bySeconds: 3600)
-        #expect(try archive.load(Int.self, "number", at: "@30m") == 2)
+        #expect(try archive.load(Int.self, as: "number", at: "@30m") == 2)
         // A clock that is set back: the state has its time, and is the latest nevertheless.
         clock.now = Timestamp(seconds: 5)
         #expect(try archive.save(3, as: "number").time == clock.now)
-        #expect(try archive.load(Int.self, "number") == 3)
+        #expect(try archive.load(Int.self, as: "number") == 3)
     }
 
     @Test("a history is compared with the expected one, position by position")

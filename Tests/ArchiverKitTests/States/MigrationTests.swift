@@ -68,15 +68,15 @@ struct MigrationTests {
         try archive.save(first, as: "player")
         let size = try sandbox.base.directory.appending("archive/segments").bytesBelow()
         let second = Player.Second(name: "Ada", score: 9001, lives: 2, level: 1)
-        #expect(try archive.load(Player.Second.self, "player") == second)
+        #expect(try archive.load(Player.Second.self, as: "player") == second)
         let third = Player.Third(name: "Ada", lives: 2, progress: .init(score: 9001, level: 1))
-        #expect(try archive.load(Player.Third.self, "player") == third)
+        #expect(try archive.load(Player.Third.self, as: "player") == third)
         #expect(try sandbox.base.directory.appending("archive/segments").bytesBelow() == size)
-        #expect(try archive.load(Player.First.self, "player") == first)
+        #expect(try archive.load(Player.First.self, as: "player") == first)
         try archive.save(second, as: "player")
-        #expect(try archive.load(Player.Third.self, "player") == third)
+        #expect(try archive.load(Player.Third.self, as: "player") == third)
         try archive.save(third, as: "player")
-        #expect(try archive.load(Player.Third.self, "player", at: "latest~2") == third)
+        #expect(try archive.load(Player.Third.self, as: "player", at: "latest~2") == third)
         #expect(try archive.history(of: "player").count == 3)
     }
 
@@ -96,23 +96,23 @@ struct MigrationTests {
             }
         }
         try archive.save(Before(), as: "player")
-        #expect(try archive.load(After.self, "player") == After(name: "Ada", stars: 5))
+        #expect(try archive.load(After.self, as: "player") == After(name: "Ada", stars: 5))
     }
 
     @Test("a state of a newer version is refused with both version numbers, and stays unchanged")
     func newer() throws {
         let third = Player.Third(name: "Ada", lives: 2, progress: .init(score: 1, level: 1))
         let saved = try archive.save(third, as: "player")
-        let error = failure { _ = try archive.load(Player.Second.self, "player") }
+        let error = failure { _ = try archive.load(Player.Second.self, as: "player") }
         guard case .newerVersion(.saved(_, title: "player"), version: 3, known: 2)? = error else {
             return #expect(Bool(false), "\(String(describing: error))")
         }
         #expect(error?.description.contains("version 3") == true)
-        guard case .newerVersion? = failure({ _ = try archive.load("player", startingFrom: first) }) else {
+        guard case .newerVersion? = failure({ _ = try archive.load(as: "player", startingFrom: first) }) else {
             return #expect(Bool(false), "an older program started anew")
         }
         #expect(try archive.history(of: "player") == [saved])
-        #expect(try archive.load(Player.Third.self, "player") == third)
+        #expect(try archive.load(Player.Third.self, as: "player") == third)
     }
 
     @Test("an older program that saves anyway loses no state of the newer one")
@@ -120,7 +120,7 @@ struct MigrationTests {
         let third = Player.Third(name: "Ada", lives: 2, progress: .init(score: 1, level: 1))
         try archive.save(third, as: "player")
         try archive.save(first, as: "player")
-        #expect(try archive.load(Player.Third.self, "player", at: "latest~1") == third)
+        #expect(try archive.load(Player.Third.self, as: "player", at: "latest~1") == third)
     }
 
     @Test("a missing migration and a failing one are reported with the version at which they stop")
@@ -141,13 +141,14 @@ struct MigrationTests {
             static let migrations = [Migration(from: 1) { _ in }]
         }
         let saved = try archive.save(first, as: "player")
-        guard case .noMigration(_, from: 1, to: 3)? = failure({ _ = try archive.load(Lost.self, "player") }) else {
+        guard case .noMigration(_, from: 1, to: 3)? = failure({ _ = try archive.load(Lost.self, as: "player") }) else {
             return #expect(Bool(false), "no way was found")
         }
-        guard case .failedMigration(_, from: 1, _)? = failure({ _ = try archive.load(Failing.self, "player") }) else {
+        guard case .failedMigration(_, from: 1, _)? = failure({ _ = try archive.load(Failing.self, as: "player") })
+        else {
             return #expect(Bool(false), "the migration failed")
         }
-        let error = failure { _ = try archive.load(Wrong.self, "player") }
+        let error = failure { _ = try archive.load(Wrong.self, as: "player") }
         guard case .undecodable? = error else { return #expect(Bool(false), "decoded") }
         #expect(error?.description.contains("name") == true)
         #expect(try archive.history(of: "player") == [saved])
@@ -202,6 +203,6 @@ struct MigrationTests {
         let old = Old(numbers: [0, -0.0, 1.5, .infinity, 1e300], map: [-5: [1], 7: []], large: .max, text: nil)
         try archive.save(old, as: "state")
         let new = New(numbers: old.numbers, map: old.map, large: .max, text: nil, added: false)
-        #expect(try archive.load(New.self, "state") == new)
+        #expect(try archive.load(New.self, as: "state") == new)
     }
 }

@@ -94,7 +94,7 @@ struct PartVersionTests {
         try archive.save(old, as: "state")
         try StateFile.save(old, to: url)
         for _ in 1...2 {
-            #expect(try archive.load(After.self, "state") == new, sourceLocation: sourceLocation)
+            #expect(try archive.load(After.self, as: "state") == new, sourceLocation: sourceLocation)
             #expect(try StateFile.load(After.self, from: url) == new, sourceLocation: sourceLocation)
             try archive.save(new, as: "state")
             try StateFile.save(new, to: url)
@@ -149,14 +149,14 @@ struct PartVersionTests {
         let history = UndoHistory<Add<Old.Album>>(of: Observable(old.albums))
         try history.execute(Add(album: Old.Album(name: "Court and Spark")))
         try archive.save(UndoOriginator(history).captureState(), as: "albums")
-        let kept: UndoMemento<Add<New.Album>> = try archive.load("albums")
+        let kept: UndoMemento<Add<New.Album>> = try archive.load(as: "albums")
         let later = UndoHistory<Add<New.Album>>(of: Observable(kept.state), position: kept.position)
         #expect(later.state.value.last == New.Album(title: "Court and Spark"))
         try later.undo()
         #expect(later.state.value == new.albums)
         try later.redo()
         #expect(later.state.value.last == New.Album(title: "Court and Spark"))
-        let renamed: UndoMemento<Insert> = try archive.load("albums")
+        let renamed: UndoMemento<Insert> = try archive.load(as: "albums")
         let latest = UndoHistory<Insert>(of: Observable(renamed.state), position: renamed.position)
         try latest.undo()
         #expect(latest.state.value == new.albums)
@@ -170,8 +170,8 @@ struct PartVersionTests {
         try sandbox.base.write("new.json", #"[{"@stateVersion": 2, "title": "Blue"}, {"name": "Horses"}]"#)
         for name in ["old.json", "new.json"] {
             let url = URL(filePath: sandbox.base.directory.appending(name).string)
-            #expect(try archive.load([New.Album].self, name, startingFrom: url) == new.albums)
-            #expect(try archive.load([New.Album].self, name) == new.albums)
+            #expect(try archive.load([New.Album].self, as: name, startingFrom: url) == new.albums)
+            #expect(try archive.load([New.Album].self, as: name) == new.albums)
         }
     }
 
@@ -190,7 +190,7 @@ struct PartVersionTests {
         try archive.save(newest, as: "list")
         try StateFile.save(newest, to: url)
         func expect<Albums: Codable & Sendable>(_ type: Albums.Type, _ versions: String) throws {
-            let words = refusal { _ = try archive.load(type, "list") }
+            let words = refusal { _ = try archive.load(type, as: "list") }
             #expect(words.hasPrefix(versions + " the part 0 of the state ") && words.contains("of 'list'"), "\(words)")
             let others = refusal { _ = try StateFile.load(type, from: url) }
             #expect(others.hasPrefix(versions + " the part 0 of the state in "), "\(others)")
@@ -205,7 +205,7 @@ struct PartVersionTests {
         try archive.save(new.albums, as: "list")
         try StateFile.save(new.albums, to: url)
         try expect([Old.Album].self, "2 1")
-        #expect(try archive.load([New.Album].self, "list") == new.albums)
+        #expect(try archive.load([New.Album].self, as: "list") == new.albums)
         #expect(try archive.history(of: "list").count == 2)
     }
 
@@ -232,15 +232,15 @@ struct PartVersionTests {
         }
         try archive.save(["a": old.albums], as: "lists")
         let place = "the part a.0 of the state "
-        let lost = failure { _ = try archive.load([String: [Lost]].self, "lists") }
+        let lost = failure { _ = try archive.load([String: [Lost]].self, as: "lists") }
         guard case .noMigration(_, from: 1, to: 3)? = lost, lost?.message.contains(place) == true else {
             return #expect(Bool(false), "\(String(describing: lost))")
         }
-        let failing = failure { _ = try archive.load([String: [Failing]].self, "lists") }
+        let failing = failure { _ = try archive.load([String: [Failing]].self, as: "lists") }
         guard case .failedMigration(_, from: 1, _)? = failing, failing?.message.contains(place) == true else {
             return #expect(Bool(false), "\(String(describing: failing))")
         }
-        let wrong = failure { _ = try archive.load([String: [Wrong]].self, "lists") }
+        let wrong = failure { _ = try archive.load([String: [Wrong]].self, as: "lists") }
         guard case .undecodable? = wrong, wrong?.message.contains(place) == true,
             wrong?.message.contains("name") == true
         else { return #expect(Bool(false), "\(String(describing: wrong))") }
@@ -303,7 +303,8 @@ struct PartVersionTests {
         try StateFile.save(House(rooms: [room]), to: url)
         for _ in 1...2 {
             let loaded = [
-                try archive.load(House<New.Album>.self, "house"), try StateFile.load(House<New.Album>.self, from: url),
+                try archive.load(House<New.Album>.self, as: "house"),
+                try StateFile.load(House<New.Album>.self, from: url),
             ]
             for house in loaded {
                 #expect(house.rooms.map(\.name) == ["hall"] && house.rooms.first?.albums == new.albums)
@@ -361,7 +362,7 @@ struct PartVersionTests {
         let url = URL(filePath: sandbox.base.directory.appending("prices.json").string)
         let prices = try StateFile.load([NewPrice].self, from: url)
         #expect(prices == [new] && prices.first?.zero.sign == .minus)
-        #expect(try archive.load([NewPrice].self, "prices", startingFrom: url) == [new])
+        #expect(try archive.load([NewPrice].self, as: "prices", startingFrom: url) == [new])
     }
 
     @Test("equal states with versioned parts have equal bytes")
@@ -407,7 +408,7 @@ struct PartVersionTests {
         let own = Own(values: state)
         for _ in 1...2 {
             try archive.save([own], as: "own")
-            #expect(try archive.load([Own].self, "own") == [own])
+            #expect(try archive.load([Own].self, as: "own") == [own])
             let url = URL(filePath: sandbox.base.directory.appending("own.json").string)
             try StateFile.save(own, to: url)
             #expect(try StateFile.load(Own.self, from: url) == own)
@@ -451,7 +452,7 @@ struct PartVersionTests {
         #expect(
             try bytes("both") == [0x82, 0xa2, 0x61, 0x61, 0x01] + version + [0x02, 0xa2, 0x66] + Array("@state".utf8)
                 + [0x07] + version + [0x03])
-        _ = try archive.load(Both.self, "both")
+        _ = try archive.load(Both.self, as: "both")
         #expect(
             try archive.content(of: state("both")).text(pretty: false)
                 == #"[{"@stateVersion":2,"a":1},{"@state":7,"@stateVersion":3}]"#)

@@ -32,7 +32,7 @@ struct SignalTests {
     }
 
     private func right() throws -> Int? {
-        try sandbox.reopened().load(Scores.self, "quiz").groups["capitals"]?["right"]
+        try sandbox.reopened().load(Scores.self, as: "quiz").groups["capitals"]?["right"]
     }
 
     @Test(
@@ -77,7 +77,7 @@ struct SignalTests {
             _ = try await program.end()
             let archive = try sandbox.reopened()
             for memento in try archive.history(of: "quiz") {
-                _ = try await archive.load(Scores.self, "quiz", at: SnapshotSelector(memento.id.hex))
+                _ = try await archive.load(Scores.self, as: "quiz", at: SnapshotSelector(memento.id.hex))
             }
             #expect(try archive.check(data: true).findings == [])
         }

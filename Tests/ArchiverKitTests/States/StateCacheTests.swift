@@ -112,8 +112,8 @@ struct StateCacheTests {
     @Test("a value is replaced and removed, with its former states")
     func replacing() async throws {
         let cache = cache()
-        try await cache.keep(Data([1]), for: "a")
-        try await cache.keep(Data([2]), for: "a")
+        try await cache.store(Data([1]), for: "a")
+        try await cache.store(Data([2]), for: "a")
         #expect(try await cache.value(for: "a") == Data([2]))
         #expect(try archive.history(of: "cache:covers/a").count == 1)
         try await cache.remove("a")
@@ -130,7 +130,7 @@ struct StateCacheTests {
             ("covers", ""), ("covers", "a\nb"), ("covers", "cache:covers"),
         ]
         for (number, pair) in pairs.enumerated() {
-            try await StateCache<Int>(pair.0, in: archive, budget: 1 << 20).keep(number, for: pair.1)
+            try await StateCache<Int>(pair.0, in: archive, budget: 1 << 20).store(number, for: pair.1)
         }
         for (number, pair) in pairs.enumerated() {
             #expect(try await StateCache<Int>(pair.0, in: archive, budget: 1 << 20).value(for: pair.1) == number)
@@ -140,9 +140,9 @@ struct StateCacheTests {
     @Test("a state saved under a cache's title does not disturb the cache, and nobody else can save a cache's states")
     func reserved() async throws {
         try await archive.save("not a list of values", as: "covers")
-        try await cache().keep(Data([1]), for: "a")
+        try await cache().store(Data([1]), for: "a")
         #expect(try await cache().value(for: "a") == Data([1]))
-        #expect(try await archive.load(String.self, "covers") == "not a list of values")
+        #expect(try await archive.load(String.self, as: "covers") == "not a list of values")
         for title in try archive.titles().map(\.title) where title != "covers" {
             await #expect(throws: StateError.self) { try await archive.save(1, as: title) }
             await #expect(throws: StateError.self) { try await archive.update(title, startingFrom: 1) { $0 += 1 } }
@@ -183,7 +183,7 @@ struct StateCacheTests {
             for (number, archive) in archives.enumerated() {
                 group.addTask {
                     let cache = StateCache<Int>("numbers", in: archive, budget: 1 << 20)
-                    for key in 0..<10 { try await cache.keep(key, for: "\(number).\(key)") }
+                    for key in 0..<10 { try await cache.store(key, for: "\(number).\(key)") }
                 }
             }
             try await group.waitForAll()

@@ -17,12 +17,12 @@ struct StateConvenienceTests {
     @Test("a selector can be a literal; a malformed literal fails when it is used")
     func literals() throws {
         for number in 1...3 { try archive.save(number, as: "number", label: "n\(number)") }
-        #expect(try archive.load(Int.self, "number", at: "latest~2") == 1)
-        #expect(try archive.load(Int.self, "number", at: "n2") == 2)
+        #expect(try archive.load(Int.self, as: "number", at: "latest~2") == 1)
+        #expect(try archive.load(Int.self, as: "number", at: "n2") == 2)
         let wrong: SnapshotSelector = "latest~x"
         #expect(wrong.description == "latest~x")
         do {
-            _ = try archive.load(Int.self, "number", at: wrong)
+            _ = try archive.load(Int.self, as: "number", at: wrong)
             Issue.record("'latest~x' was understood")
         } catch StateError.archive(let error) {
             #expect(error.code == .malformedSelector && error.message.contains("how many snapshots to go back"))
@@ -33,7 +33,7 @@ struct StateConvenienceTests {
     @Test("a memento is loaded whatever is saved later, until it is forgotten")
     func mementos() throws {
         let first = try archive.save(1, as: "number")
-        try archive.save(2, as: "number", label: first.short + "x")
+        try archive.save(2, as: "number", label: first.shortID + "x")
         #expect(try archive.load(Int.self, first) == 1)
         #expect(try archive.history(of: "number").map { try archive.load($0) as Int } == [1, 2])
         try archive.forget([first])
@@ -72,8 +72,8 @@ struct StateConvenienceTests {
         let directory = sandbox.base.directory.appending("an archive")
         try Archive.open(directory.string, creating: true).save(7, as: "number")
         let byURL = try Archive.open(URL(filePath: directory.string))
-        #expect(try byURL.load(Int.self, "number") == 7)
-        #expect(try Archive.open(directory).load(Int.self, "number") == 7)
+        #expect(try byURL.load(Int.self, as: "number") == 7)
+        #expect(try Archive.open(directory).load(Int.self, as: "number") == 7)
         let address = try #require(URL(string: "https://example.org/archive"))
         let error = ArchiverError.expect(.noArchive) { _ = try Archive.open(address, creating: true) }
         #expect(error?.message.contains("https://example.org/archive is not on this machine") == true)
@@ -102,7 +102,7 @@ struct StateConvenienceTests {
             ]
         }
         try archive.save(Old(), as: "settings")
-        let new: New = try archive.load("settings")
+        let new: New = try archive.load(as: "settings")
         #expect(new == New(name: "ADA", volume: 0.4, tags: ["a", "b"], isLoud: false, big: .max))
     }
 }

@@ -25,7 +25,7 @@ struct StateEncodingTests {
         #expect(
             bytes == hex(digits), "\(Data(bytes).map { String(format: "%02x", $0) }.joined())",
             sourceLocation: sourceLocation)
-        #expect(try archive.load(State.self, "state") == state, sourceLocation: sourceLocation)
+        #expect(try archive.load(State.self, as: "state") == state, sourceLocation: sourceLocation)
     }
 
     private func saved(_ state: some Codable & Sendable) throws -> [UInt8] {
@@ -189,7 +189,7 @@ struct StateEncodingTests {
     @Test("a superclass is the member super of its subclass")
     func classes() throws {
         #expect(try saved(Derived()) == hex("a2 6162 02 657375706572 a1 6161 01"))
-        let loaded = try archive.load(Derived.self, "state")
+        let loaded = try archive.load(Derived.self, as: "state")
         #expect(loaded.a == 1 && loaded.b == 2)
     }
 }

@@ -30,7 +30,7 @@ struct StateFileTests {
         #expect(access(path, F_OK) != 0, "\(url) was written")
         try StateFile.save(Game(score: 2), to: URL(filePath: path))
         #expect(throws: StateError.self) { try StateFile.load(Game.self, from: url) }
-        #expect(throws: StateError.self) { try sandbox.archive.load(Game.self, "game", startingFrom: url) }
+        #expect(throws: StateError.self) { try sandbox.archive.load(Game.self, as: "game", startingFrom: url) }
         #expect(try sandbox.archive.history(of: "game").isEmpty)
     }
 

@@ -36,7 +36,7 @@ struct StateListTests {
         let first = try archive.save(1, as: "number")
         try archive.save(2, as: "number")
         try archive.label(first, as: "the first")
-        #expect(try archive.load(Int.self, "number", at: "the first") == 1)
+        #expect(try archive.load(Int.self, as: "number", at: "the first") == 1)
         #expect(try archive.states(of: "number", label: "the first").map(\.id) == [first.id])
         try archive.removeLabel(of: first)
         #expect(try archive.states(of: "number", label: "the first").isEmpty)
@@ -57,8 +57,8 @@ struct StateListTests {
         try archive.rename("old", to: "new")
         let states = try archive.history(of: "new")
         #expect(states.map(\.time) == [first.time, second.time] && states.map(\.label) == ["start", nil])
-        #expect(try archive.load(Game.self, "new", at: "start") == Game(level: 1, score: 0))
-        #expect(try archive.load(Game.self, "new") == Game(level: 2, score: 5))
+        #expect(try archive.load(Game.self, as: "new", at: "start") == Game(level: 1, score: 0))
+        #expect(try archive.load(Game.self, as: "new") == Game(level: 2, score: 5))
         #expect(try archive.titles().map(\.title) == ["new"])
         #expect(throws: StateError.self) { try archive.forget(allOf: "new") }
         try archive.unpin(states[0])
@@ -103,10 +103,10 @@ struct StateListTests {
     func dates() throws {
         let first = try archive.save(1, as: "number")
         let second = try archive.save(2, as: "number")
-        #expect(try archive.load(Int.self, "number", at: SnapshotSelector(time: first.time)) == 1)
-        #expect(try archive.load(Int.self, "number", at: SnapshotSelector(Date.distantFuture)) == 2)
+        #expect(try archive.load(Int.self, as: "number", at: SnapshotSelector(time: first.time)) == 1)
+        #expect(try archive.load(Int.self, as: "number", at: SnapshotSelector(Date.distantFuture)) == 2)
         #expect(throws: StateError.self) {
-            try archive.load(Int.self, "number", at: SnapshotSelector(Date.distantPast))
+            try archive.load(Int.self, as: "number", at: SnapshotSelector(Date.distantPast))
         }
         for time in [first.time, second.time, Timestamp(seconds: -2, nanoseconds: 750_000_000), Timestamp(seconds: 0)] {
             let back = Timestamp(time.date)
@@ -117,11 +117,16 @@ struct StateListTests {
         #expect(Timestamp(Date(timeIntervalSince1970: .infinity)).seconds == .max)
     }
 
-    @Test("a memento is stored in another state and describes itself")
+    @Test("a memento and a snapshot are stored in another state and describe themselves")
     func mementos() throws {
+        try sandbox.root.write("file", "text")
+        let snapshot = try sandbox.capture()
+        try archive.save([snapshot.id: snapshot], as: "list of snapshots")
+        #expect(try archive.load([SnapshotID: ListedSnapshot].self, as: "list of snapshots") == [snapshot.id: snapshot])
+        #expect(snapshot.description.hasPrefix("\(snapshot.id.short) "))
         let memento = try archive.save(Game(), as: "game", label: "start")
         try archive.save([memento], as: "list of mementos")
-        #expect(try archive.load([Memento].self, "list of mementos") == [memento])
+        #expect(try archive.load([Memento].self, as: "list of mementos") == [memento])
         #expect(memento.description.contains("'game'") && memento.description.contains("(start)"))
     }
 

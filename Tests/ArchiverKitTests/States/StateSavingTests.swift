@@ -60,12 +60,12 @@ struct StateSavingTests {
         try archive.save(7, as: "number")
         try archive.save(String?.none, as: "nothing")
         for again in [archive, try sandbox.reopened()] {
-            #expect(try again.load(Everything.self, "all") == state)
-            #expect(try again.load("list") == [1, 2, 3])
-            #expect(try again.load(Int.self, "number") == 7)
-            #expect(try again.load(String?.self, "nothing") == nil)
+            #expect(try again.load(Everything.self, as: "all") == state)
+            #expect(try again.load(as: "list") == [1, 2, 3])
+            #expect(try again.load(Int.self, as: "number") == 7)
+            #expect(try again.load(String?.self, as: "nothing") == nil)
         }
-        #expect(try sandbox.copyWithoutCatalogue().load(Everything.self, "all") == state)
+        #expect(try sandbox.copyWithoutCatalogue().load(Everything.self, as: "all") == state)
     }
 
     @Test(
@@ -75,11 +75,11 @@ struct StateSavingTests {
         var random = SeededGenerator()
         var state = (0..<count).map { _ in UInt32.random(in: 0...UInt32.max, using: &random) }
         let first = try archive.save(state, as: "numbers")
-        #expect(try sandbox.reopened().load([UInt32].self, "numbers") == state)
+        #expect(try sandbox.reopened().load([UInt32].self, as: "numbers") == state)
         state[count / 2] = 5
         let second = try archive.save(state, as: "numbers")
         #expect(second.id != first.id)
-        #expect(try sandbox.reopened().load([UInt32].self, "numbers") == state)
+        #expect(try sandbox.reopened().load([UInt32].self, as: "numbers") == state)
         #expect(second.storedBytes < 1_000 || second.storedBytes < first.storedBytes / 10)
     }
 
@@ -119,7 +119,7 @@ struct StateSavingTests {
         try archive.save([UInt64](), as: "numbers")
         let again = try archive.save(large, as: "numbers")
         #expect(again.storedBytes < 600, "\(again.storedBytes)")
-        #expect(try archive.load([UInt64].self, "numbers") == large)
+        #expect(try archive.load([UInt64].self, as: "numbers") == large)
         #expect(try archive.history(of: "numbers").count == 3)
     }
 
@@ -128,7 +128,7 @@ struct StateSavingTests {
         let saved = try (0..<5).map { try archive.save(Game(score: $0), as: "game", label: $0 == 2 ? "two" : nil) }
         let other = try archive.save(Game(score: 77), as: "other", label: "elsewhere")
         func score(_ selector: String) throws -> Int {
-            try archive.load(Game.self, "game", at: SnapshotSelector(selector)).score
+            try archive.load(Game.self, as: "game", at: SnapshotSelector(selector)).score
         }
         #expect(try score("latest") == 4 && score("latest~4") == 0 && score("two") == 2)
         for (index, memento) in saved.enumerated() { #expect(try score(memento.id.hex) == index) }
@@ -156,12 +156,12 @@ struct StateSavingTests {
         let last = try archive.save(Game(score: 3), as: "game")
         #expect(last.time >= before && last.time <= .now, "the time is the clock's")
         for archive in [archive, try sandbox.copyWithoutCatalogue()] {
-            #expect(try archive.load(Game.self, "game") == Game(score: 3))
+            #expect(try archive.load(Game.self, as: "game") == Game(score: 3))
             #expect(try archive.states(of: "game").map(\.time) == [first.time, ahead.time, last.time])
             #expect(try archive.states(of: "game", newestFirst: true, limit: 1) == [last])
             #expect(try archive.states(of: "game", after: first).map(\.time) == [ahead.time, last.time])
-            #expect(try archive.load(Game.self, "game", at: SnapshotSelector("latest~2")) == Game(score: 1))
-            #expect(try archive.load(Game.self, "game", at: SnapshotSelector("@today")) == Game(score: 3))
+            #expect(try archive.load(Game.self, as: "game", at: SnapshotSelector("latest~2")) == Game(score: 1))
+            #expect(try archive.load(Game.self, as: "game", at: SnapshotSelector("@today")) == Game(score: 3))
             #expect(try archive.titles().first?.latest == last.time)
         }
         #expect(try archive.states(of: "game", until: first.time) == [first])
@@ -182,14 +182,14 @@ struct StateSavingTests {
     func firstStart() throws {
         let url = URL(filePath: sandbox.base.directory.appending("default.json").string)
         try StateFile.save(Game(level: 5), to: url)
-        #expect(try archive.load(Game.self, "from file", startingFrom: url) == Game(level: 5))
-        #expect(try archive.load("from value", startingFrom: Game(level: 6)) == Game(level: 6))
+        #expect(try archive.load(Game.self, as: "from file", startingFrom: url) == Game(level: 5))
+        #expect(try archive.load(as: "from value", startingFrom: Game(level: 6)) == Game(level: 6))
         try archive.save(Game(level: 7), as: "from file")
         let again = try sandbox.reopened()
-        #expect(try again.load(Game.self, "from file", startingFrom: url) == Game(level: 7))
-        #expect(try again.load("from value", startingFrom: Game()) == Game(level: 6))
+        #expect(try again.load(Game.self, as: "from file", startingFrom: url) == Game(level: 7))
+        #expect(try again.load(as: "from value", startingFrom: Game()) == Game(level: 6))
         #expect(throws: StateError.self) {
-            try again.load(Game.self, "missing", startingFrom: URL(filePath: "/nowhere/at/all.json"))
+            try again.load(Game.self, as: "missing", startingFrom: URL(filePath: "/nowhere/at/all.json"))
         }
         #expect(try again.history(of: "missing").isEmpty)
     }
@@ -200,11 +200,11 @@ struct StateSavingTests {
         try archive.forget([saved[1], saved[3]])
         for again in [archive, try sandbox.reopened()] {
             #expect(try again.history(of: "game") == [saved[0], saved[2]])
-            #expect(try again.load(Game.self, "game").score == 2)
+            #expect(try again.load(Game.self, as: "game").score == 2)
         }
         #expect(try sandbox.copyWithoutCatalogue().history(of: "game") == [saved[0], saved[2]])
         try archive.forget(archive.history(of: "game"))
-        #expect { try archive.load(Game.self, "game") } throws: { error in
+        #expect { try archive.load(Game.self, as: "game") } throws: { error in
             guard case .noSuchState(title: "game")? = error as? StateError else { return false }
             return true
         }
@@ -223,14 +223,14 @@ struct StateSavingTests {
             do { try body() } catch { return error as? StateError }
             return nil
         }
-        let wrongType = failure { _ = try archive.load(Game.self, "game") }
+        let wrongType = failure { _ = try archive.load(Game.self, as: "game") }
         guard case .undecodable(.saved(let id, title: "game"), let type, _)? = wrongType else {
             return #expect(Bool(false), "decoded")
         }
         #expect(id.chunk == saved.id)
         #expect(type == "Dictionary<String, String>")
         #expect(wrongType?.message.contains("a value of the type Dictionary<String, String>, cannot be") == true)
-        guard case .noSuchState(title: "none")? = failure({ _ = try archive.load(Game.self, "none") }) else {
+        guard case .noSuchState(title: "none")? = failure({ _ = try archive.load(Game.self, as: "none") }) else {
             return #expect(Bool(false), "loaded")
         }
         guard case .unencodable? = failure({ try archive.save(Unencodable(), as: "game") }) else {
@@ -245,7 +245,7 @@ struct StateSavingTests {
             return #expect(Bool(false), "labelled")
         }
         #expect(try archive.history(of: "game") == [saved])
-        #expect(try archive.load([String: String].self, "game") == ["a": "b"])
+        #expect(try archive.load([String: String].self, as: "game") == ["a": "b"])
     }
 
     @Test("a damaged state that is saved again can be loaded")
@@ -262,10 +262,10 @@ struct StateSavingTests {
         try bytes.write(to: segment)
 
         let archive = try Archive.open(path)
-        #expect(throws: StateError.self) { try archive.load([UInt32].self, "numbers") }
+        #expect(throws: StateError.self) { try archive.load([UInt32].self, as: "numbers") }
         try archive.save(state, as: "numbers")
-        #expect(try archive.load([UInt32].self, "numbers") == state)
-        #expect(try Archive.open(path).load([UInt32].self, "numbers") == state)
+        #expect(try archive.load([UInt32].self, as: "numbers") == state)
+        #expect(try Archive.open(path).load([UInt32].self, as: "numbers") == state)
     }
 
     @Test("states saved by many threads are all in the history, each once")
@@ -278,7 +278,7 @@ struct StateSavingTests {
             }
         }
         let shared = try archive.history(of: "all").map {
-            try archive.load([Int].self, "all", at: SnapshotSelector($0.id.hex))
+            try archive.load([Int].self, as: "all", at: SnapshotSelector($0.id.hex))
         }
         #expect(Set(shared).count == 40 && shared.count == 40)
         #expect(try (0..<8).allSatisfy { try archive.history(of: "\($0)").count == 20 })

@@ -33,10 +33,10 @@ struct StateUpdateTests {
         }
         #expect(score == 7)
         try archive.update("game", label: "best") { (game: inout Game) in game.level = 2 }
-        #expect(try archive.load(Game.self, "game") == Game(level: 2, score: 7))
+        #expect(try archive.load(Game.self, as: "game") == Game(level: 2, score: 7))
         #expect(try archive.history(of: "game").map(\.label) == [nil, "best"])
         try archive.update("game", startingFrom: Game(score: 1_000)) { game in game.score += 1 }
-        #expect(try archive.load(Game.self, "game").score == 8)
+        #expect(try archive.load(Game.self, as: "game").score == 8)
         try archive.update("game") { (_: inout Game) in }
         #expect(try archive.history(of: "game").count == 3, "what has not changed is not stored again")
     }
@@ -57,9 +57,9 @@ struct StateUpdateTests {
                 throw Refusal()
             }
         }
-        #expect(try archive.load(Game.self, "game").score == 1)
+        #expect(try archive.load(Game.self, as: "game").score == 1)
         try archive.update("game") { (game: inout Game) in game.score = 6 }
-        #expect(try archive.load(Game.self, "game").score == 6)
+        #expect(try archive.load(Game.self, as: "game").score == 6)
     }
 
     @Test("an update of a title without states throws noSuchState")
@@ -79,7 +79,7 @@ struct StateUpdateTests {
     func versions() throws {
         try archive.save(Game(score: 3), as: "game")
         try archive.update("game") { (match: inout Match) in match.points += 1 }
-        #expect(try archive.load(Match.self, "game").points == 4)
+        #expect(try archive.load(Match.self, as: "game").points == 4)
         let history = try archive.history(of: "game")
         #expect {
             try archive.update("game", startingFrom: Game()) { $0.score += 1 }
@@ -102,15 +102,15 @@ struct StateUpdateTests {
                     return "\(error)".contains("update")
                 }
                 #expect(throws: StateError.self) { try archive.update("game", startingFrom: Game()) { _ in } }
-                #expect(throws: StateError.self) { try archive.load("game", startingFrom: Game()) }
+                #expect(throws: StateError.self) { try archive.load(as: "game", startingFrom: Game()) }
             }
             try archive.save(Game(score: 1), as: "other")
             game.score = 2
         }
-        #expect(try archive.load(Game.self, "game").score == 2)
-        #expect(try archive.load(Game.self, "other").score == 1)
+        #expect(try archive.load(Game.self, as: "game").score == 2)
+        #expect(try archive.load(Game.self, as: "other").score == 1)
         try archive.save(Game(score: 3), as: "game")
-        #expect(try archive.load(Game.self, "game").score == 3)
+        #expect(try archive.load(Game.self, as: "game").score == 3)
     }
 
     @Test("of two threads whose nested updates wait for each other, one is refused at once with both titles named")
@@ -140,17 +140,17 @@ struct StateUpdateTests {
         #expect(messages.count == 1)
         #expect(messages.allSatisfy { $0.contains("'a'") && $0.contains("'b'") }, "\(messages)")
         // The refused one has saved nothing, and the other one has saved both.
-        #expect(try archive.load(Int.self, "a") == 1)
-        #expect(try archive.load(Int.self, "b") == 1)
+        #expect(try archive.load(Int.self, as: "a") == 1)
+        #expect(try archive.load(Int.self, as: "b") == 1)
     }
 
     @Test("a title composed of other Unicode characters that look the same is the same title")
     func equivalentTitles() throws {
         let (composed, decomposed) = ("Caf\u{e9}", "Cafe\u{301}")
         try archive.save(1, as: decomposed)
-        #expect(try archive.load(Int.self, composed) == 1)
+        #expect(try archive.load(Int.self, as: composed) == 1)
         try archive.update(composed) { (number: inout Int) in number += 1 }
-        #expect(try archive.load(Int.self, decomposed) == 2)
+        #expect(try archive.load(Int.self, as: decomposed) == 2)
         #expect(try archive.history(of: decomposed).count == 2)
         #expect(try archive.titles().map { Array($0.title.unicodeScalars) } == [Array(composed.unicodeScalars)])
     }
@@ -186,7 +186,7 @@ struct StateUpdateTests {
                 }
             }
         }
-        #expect(try archive.load(Int.self, "count") == 200)
+        #expect(try archive.load(Int.self, as: "count") == 200)
         #expect(try archive.history(of: "count").count == 200)
     }
 }

@@ -105,12 +105,12 @@ struct TutorialTests {
         // begin
         struct Game: Codable, Sendable { var level = 1, score = 0 }
 
-        var game = try archive.load("Best Game Ever", startingFrom: Game())
+        var game = try archive.load(as: "Best Game Ever", startingFrom: Game())
         game.score += 9002
         try archive.save(game, as: "Best Game Ever", label: "the boss is dead")
 
-        for memento in try archive.history(of: "Best Game Ever") { print(memento.short, memento.time) }
-        game = try archive.load("Best Game Ever", at: "latest~1")
+        for memento in try archive.history(of: "Best Game Ever") { print(memento.shortID, memento.time) }
+        game = try archive.load(as: "Best Game Ever", at: "latest~1")
         // end
         #expect(game.score == 0)
     }

@@ -71,7 +71,7 @@ struct StateSaves: Line {
     /// Loads a state through a newly opened archive.
     private static func load(_ place: FilePath, _ selector: String) throws -> (Double, State) {
         let archive = try Archive.open(place)
-        return try time { try archive.load(State.self, title, at: SnapshotSelector(selector)) }
+        return try time { try archive.load(State.self, as: title, at: SnapshotSelector(selector)) }
     }
 
     private static func time<Result>(_ body: () throws -> Result) throws -> (Double, Result) {
