@@ -92,7 +92,7 @@ extension ArchiveStore {
                 if let reason = entry.broken {
                     throw StorageError(
                         .system, layout.directory, "the record cannot be stored: \(reason)",
-                        remedy: "use a shorter text; if a record is dated in the year 9999, nothing can be later")
+                        remedy: "use a shorter text; if a record has the greatest sequence number, none can follow it")
                 }
                 blocks.append(try encode([entry.chunk]))
                 listed.append(entry.listed)
@@ -243,13 +243,14 @@ extension ArchiveStore {
 
     /// Forgets snapshots and states in one commit: they are no longer listed, but their bytes stay.
     ///
-    /// - Parameter time: when they are forgotten, unless an earlier statement about one of them has a later time.
+    /// - Parameter time: when they are forgotten.
     package func forget(
         _ records: Set<ChunkID>, reason: ForgettingReason = .asked, at time: Timestamp = .now
     ) throws(StorageError) {
         if records.isEmpty { return }
         var statements: [(record: ForgottenRecords, listed: any ListedRecord)] = []
-        for record in ForgottenRecords.splitting(records, at: try self.time(time, after: records), reason: reason) {
+        let sequence = try catalogue.nextSequence(ofForgetting: records)
+        for record in ForgottenRecords.splitting(records, at: time, reason: reason, sequence: sequence) {
             statements.append((record, record))
         }
         try enter(statements)
@@ -259,7 +260,8 @@ extension ArchiveStore {
     package func unforget(_ records: Set<ChunkID>) throws(StorageError) {
         if records.isEmpty { return }
         var statements: [(record: UnforgottenRecords, listed: any ListedRecord)] = []
-        for record in UnforgottenRecords.splitting(records, at: try time(.now, after: records)) {
+        let sequence = try catalogue.nextSequence(ofForgetting: records)
+        for record in UnforgottenRecords.splitting(records, at: .now, sequence: sequence) {
             statements.append((record, try listedAgain(record)))
         }
         try enter(statements)
@@ -275,15 +277,5 @@ extension ArchiveStore {
             writer.abandon()
             throw error
         }
-    }
-
-    /// `time`, or just after the last statement about these records: the latest statement counts, even if the clock was
-    /// set back.
-    func time(_ time: Timestamp = .now, after records: Set<ChunkID>) throws(StorageError) -> Timestamp {
-        var time = time
-        for id in records {
-            if let earlier = try catalogue.timeOfForgetting(id) { time = max(time, earlier.advanced(byNanoseconds: 1)) }
-        }
-        return time
     }
 }

@@ -102,30 +102,30 @@ extension RecordFilter {
                 Int64(clamping: behind.sequence), behind.time.seconds, behind.time.nanoseconds, Data(behind.id.bytes),
             ]
         } else if let behind {
-            conditions.append("(seconds, nanoseconds, id) \(newestFirst ? "<" : ">") (?, ?, ?)")
-            arguments += [behind.time.seconds, behind.time.nanoseconds, Data(behind.id.bytes)]
+            conditions.append("(seconds, nanoseconds, sequence, id) \(newestFirst ? "<" : ">") (?, ?, ?, ?)")
+            arguments += [
+                behind.time.seconds, behind.time.nanoseconds, Int64(clamping: behind.sequence), Data(behind.id.bytes),
+            ]
         }
         return (conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "), arguments)
     }
 
     /// The statement that lists the records of `table`.
-    ///
-    /// - Parameter hasSequence: whether the records of one owner have a sequence.
     func query(
-        _ columns: String, from table: String, _ column: String, _ owner: (any DatabaseValueConvertible)?,
-        hasSequence: Bool = false
+        _ columns: String, from table: String, _ column: String, _ owner: (any DatabaseValueConvertible)?
     ) -> (sql: String, arguments: StatementArguments) {
         // Few records have a given id.
-        let isBySequence = hasSequence && owner != nil && idPrefix == nil && !isByTime
+        let isBySequence = owner != nil && idPrefix == nil && !isByTime
         let (restriction, arguments) = restriction(column, owner, isBySequence: isBySequence)
         let order = newestFirst ? "DESC" : "ASC"
         // Few records match an id or belong to such an owner: sorting them is cheaper than searching the index over
         // all. So are those with a label, which has an index of its own.
         let isSorted = idPrefix != nil || isAmongFew
-        let seconds = (isBySequence ? "sequence \(order), " : "") + (isSorted ? "+seconds" : "seconds")
+        let time = ["\(isSorted ? "+" : "")seconds", "nanoseconds"]
+        let columnsInOrder = (isBySequence ? ["sequence"] + time : time + ["sequence"]) + ["id"]
         let sql = """
             SELECT \(columns) FROM \(table) \(restriction)
-            ORDER BY \(seconds) \(order), nanoseconds \(order), id \(order) LIMIT ? OFFSET ?
+            ORDER BY \(columnsInOrder.map { "\($0) \(order)" }.joined(separator: ", ")) LIMIT ? OFFSET ?
             """
         return (sql, arguments + [limit ?? -1, offset])
     }

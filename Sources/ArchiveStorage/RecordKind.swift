@@ -35,6 +35,8 @@ extension FoundRecord {
 protocol ListedRecord: Sendable {
     /// When it was made.
     var time: Timestamp { get }
+    /// Its place among the records that it follows or replaces.
+    var statementNumber: UInt64 { get }
 
     /// Enters it, unless it is already listed or was forgotten.
     func insert(into db: Database, of catalogue: Catalogue) throws
@@ -44,6 +46,13 @@ protocol ListedRecord: Sendable {
 }
 
 extension ListedRecord {
+    var statementNumber: UInt64 { 1 }
+
+    /// Whether it counts if both are about the same.
+    func isAfter(_ other: any ListedRecord) -> Bool {
+        (statementNumber, time) > (other.statementNumber, other.time)
+    }
+
     func isListed(in db: Database) throws -> Bool? { nil }
 }
 
@@ -69,6 +78,7 @@ protocol PlainRecord: ArchiveRecord {
 
 extension StoredRecord: ListedRecord where Record: PlainRecord {
     var time: Timestamp { record.time }
+    var statementNumber: UInt64 { record.sequence }
 
     func insert(into db: Database, of catalogue: Catalogue) throws { try record.insert(as: id, into: db) }
 
@@ -101,8 +111,16 @@ struct RecordKind: Sendable {
     /// A table with a column `root`, which changes when a root is moved.
     struct RootTable: Sendable {
         let table: String
-        /// The columns of the time that decides which root a row belongs to.
-        let time: String
+        /// What decides which root a row belongs to.
+        let order: RootOrder
+    }
+
+    /// How a notice decides whether a record of the root is among those that it is about.
+    enum RootOrder: Sendable {
+        /// By the sequence, whatever the clock said.
+        case sequence
+        /// By a time that the record is about, in these columns.
+        case time(String)
     }
 
     init(
@@ -138,17 +156,23 @@ struct RecordKind: Sendable {
         }
     }
 
-    /// Whether `table` has, for each of `targets`, a statement made at `time` or later; lost targets need none.
+    /// Whether `table` has, for each of `targets`, this statement or a later one; lost targets need none.
     static func isRecorded(
-        of targets: [ChunkID], at time: Timestamp, in table: String, _ column: String, _ db: Database
+        of targets: [ChunkID], _ sequence: UInt64, at time: Timestamp, in table: String, _ column: String,
+        _ db: Database
     ) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT EXISTS (SELECT 1 FROM \(table) WHERE \(column) = ?1 AND (seconds, nanoseconds) >= (?2, ?3))
+                SELECT EXISTS (
+                    SELECT 1 FROM \(table)
+                    WHERE \(column) = ?1 AND (sequence, seconds, nanoseconds) >= (?4, ?2, ?3))
                     OR NOT EXISTS (SELECT 1 FROM chunk WHERE id = ?1)
                 """)
         return try targets.allSatisfy { target in
-            try Bool.fetchOne(statement, arguments: [Data(target.bytes), time.seconds, time.nanoseconds]) ?? false
+            let arguments: StatementArguments = [
+                Data(target.bytes), time.seconds, time.nanoseconds, Int64(clamping: sequence),
+            ]
+            return try Bool.fetchOne(statement, arguments: arguments) ?? false
         }
     }
 }

@@ -200,7 +200,7 @@ extension Archive {
             }
         }
         try enter(
-            root, .moved, through: old?.end ?? Snapshot.sequenceEnd(after: 0), to: path,
+            root, .moved, through: try end(of: root), to: path,
             on: root.isHere ? nil : Machine.id, shift: shift)
         guard root.isHere else { return }
         let (former, file) = (
@@ -214,19 +214,22 @@ extension Archive {
     /// The times and sequences of a root's snapshots; nil if it has none.
     private func span(of root: ArchivedRoot) throws -> HistorySpan? {
         guard let number = try number(of: root) else { return nil }
-        return try store.catalogue.span(ofRoot: number).map {
-            HistorySpan(first: $0.first, last: $0.last, end: Snapshot.sequenceEnd(after: $0.sequence))
-        }
+        let end = try end(of: root)
+        return try store.catalogue.span(ofRoot: number).map { HistorySpan(first: $0.first, last: $0.last, end: end) }
+    }
+
+    /// A sequence that none of a root's records exceeds, not even a forgotten one.
+    private func end(of root: ArchivedRoot) throws -> UInt64 {
+        Snapshot.sequenceEnd(after: try number(of: root).map { try store.catalogue.greatestSequence(ofRoot: $0) } ?? 0)
     }
 
     private func enter(
         _ root: ArchivedRoot, _ kind: RootNoticeKind, through sequence: UInt64, to newPath: FilePath? = nil,
         on newMachine: MachineID? = nil, shift: UInt64 = 0
     ) throws {
-        // Notices are applied in the order of their times. Records other than snapshots are assigned to a root by their
-        // time, so the notice must be later than all of them, whatever the clock says.
+        // Notices are applied in the order of their times. Records without a sequence are assigned to a root by their time,
+        // so the notice must be later than all of them, whatever the clock says.
         let earlier = [
-            try store.catalogue.latestOperationTime(ofRoot: root.path.bytes, machine: root.machine),
             try store.catalogue.latestNoticeTime(),
             try number(of: root).flatMap { try store.catalogue.gaps(root: $0).last?.start },
         ]

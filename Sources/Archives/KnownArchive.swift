@@ -15,7 +15,8 @@ package struct KnownArchive: Sendable {
     package let ids: [ArchiveID]
     /// The last use, to the hour.
     package let lastUsed: Timestamp
-    /// The identity of each directory above the path, from the top; nil if the system does not report it.
+    /// The identity of each directory above the path, from the top, and last that of the archive's own; nil if the system
+    /// does not report it.
     private let places: [[UInt8]?]
 
     private static let folder = "archives"
@@ -29,7 +30,8 @@ package struct KnownArchive: Sendable {
 
     /// The archive remembered at `path`; nil if there is none.
     ///
-    /// A place that was made again since, as a test's directory is, has no memory: what it held was removed with it.
+    /// A place that was made again since, as a test's directory is, has no memory: what it held was removed with it. But
+    /// what was on another disk was not.
     package static func find(at path: FilePath) -> KnownArchive? {
         guard let file = file(of: path), let known = KnownArchive(file), known.path == path, !known.isPlaceRemade else {
             return nil
@@ -50,16 +52,17 @@ package struct KnownArchive: Sendable {
         Machine.stateFile("\(folder)/\(ChunkID(hashing: path.bytes).hex.prefix(16))")
     }
 
-    /// Whether a directory above the path is another one on the same file system.
+    /// Whether a directory above the path is another one, on the file system that the archive was on.
     ///
-    /// On another file system, the archive's own one is not mounted.
+    /// Otherwise the archive's own file system is not mounted.
     private var isPlaceRemade: Bool {
+        func isEqual(_ one: [UInt8]?, _ other: [UInt8]) -> Bool {
+            one?.prefix(KnownArchive.fileSystemBytes) == other.prefix(KnownArchive.fileSystemBytes)
+        }
         for (directory, old) in zip(KnownArchive.directories(above: path), places) {
             guard let old else { continue }
             guard let present = KnownArchive.identity(of: directory) else { return false }
-            if present != old {
-                return present.prefix(KnownArchive.fileSystemBytes) == old.prefix(KnownArchive.fileSystemBytes)
-            }
+            if present != old { return isEqual(present, old) && isEqual(places.last ?? nil, old) }
         }
         return false
     }
@@ -69,7 +72,7 @@ package struct KnownArchive: Sendable {
         if let status = try? EnclosedPath(path).appending("archive.json").status, status.kind == .file { return true }
         for (directory, old) in zip(KnownArchive.directories(above: path), places).reversed() {
             guard let present = KnownArchive.identity(of: directory) else { continue }
-            // The archive was on the file system of the directory above it; that of the nearest one is mounted.
+            // The file system of the nearest directory is mounted.
             guard let deepest = places.last ?? nil, old != nil else { return false }
             return deepest.prefix(KnownArchive.fileSystemBytes) != present.prefix(KnownArchive.fileSystemBytes)
         }
@@ -93,7 +96,7 @@ package struct KnownArchive: Sendable {
     /// Remembers that the archive `id` is at `path` now.
     package static func remember(_ id: ArchiveID, at path: FilePath) {
         guard let file = file(of: path) else { return }
-        let places = directories(above: path).map { identity(of: $0) }
+        let places = (directories(above: path) + [path]).map { identity(of: $0) }
         var ids = [id]
         if let known = find(at: path) {
             if known.ids.contains(id), known.places == places,

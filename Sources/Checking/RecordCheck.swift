@@ -121,9 +121,9 @@ struct RecordCheck {
                     name, { () throws(StorageError) in try store.record(id.chunk, as: OperationRecord.self) })
             else { continue }
             report.result.operations += 1
-            let place = try store.catalogue.place(ofRoot: record.rootPath, on: record.machine, at: record.time)
-            let known = listed[id].map { $0.ofRoot($0.rootPath, $0.machine) }
-            if known != record.ofRoot(place.path, place.machine) {
+            let place = try store.catalogue.place(of: record)
+            let known = listed[id].map { $0.ofRoot($0.rootPath, $0.machine, $0.sequence) }
+            if known != record.ofRoot(place.path, place.machine, place.sequence) {
                 report.find(inCatalogue: "\(name) is not in the catalogue")
             }
             let references = [record.before?.chunk, record.snapshot?.chunk, record.target?.chunk]
@@ -200,10 +200,10 @@ extension GapRecord {
 }
 
 extension OperationRecord {
-    fileprivate func ofRoot(_ path: [UInt8], _ machine: MachineID) -> OperationRecord {
+    fileprivate func ofRoot(_ path: [UInt8], _ machine: MachineID, _ sequence: UInt64) -> OperationRecord {
         OperationRecord(
             rootPath: path, host: "", kind: kind, time: time, before: before, snapshot: snapshot, path: self.path,
             target: target, machine: machine, name: name, parts: parts, failed: failed,
-            leavesRepositories: leavesRepositories)
+            leavesRepositories: leavesRepositories, sequence: sequence)
     }
 }

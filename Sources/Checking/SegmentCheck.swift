@@ -111,8 +111,8 @@ struct SegmentCheck {
             damaged[damaged.count - 1].unfinished = (segment.number, damage.offset..<end)
         }
         // After the indexed part, another process may be writing.
-        if let tail = scan.tornTail, tail.offset < segment.indexedLength {
-            record(tail, in: file)
+        for tail in [scan.tornTail, scan.unsearched] {
+            if let tail, tail.offset < segment.indexedLength { record(tail, in: file) }
         }
         report.result.blocks += blocks.count
         report.result.bytesRead += UInt64(scan.length)
@@ -131,7 +131,7 @@ struct SegmentCheck {
             deltas.add(header, at: place)
             progress?.add(entries: header.chunks.count, bytes: UInt64(header.blockLength))
         }
-        return scan.damage.isEmpty && scan.unfinished.isEmpty ? all : nil
+        return scan.damage.isEmpty && scan.unfinished.isEmpty && scan.unsearched == nil ? all : nil
     }
 
     /// The error on unpacking the block at `place`; nil if it can be unpacked.

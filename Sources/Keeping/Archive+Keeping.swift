@@ -47,16 +47,16 @@ extension Archive {
                 let budget = try store.catalogue.policy(root: nil)
                 return try set(policy ?? .everything, budget)
             }
-            guard let number = try number(of: root) else {
+            if try number(of: root) == nil {
                 throw ArchiverError(
                     .noSuchDirectory, "the archive holds no snapshots of \(root.path)",
                     remedy: Advice.listRoots.text, path: root.path)
             }
-            let time = Timestamp.now(after: try store.catalogue.timeOfPolicy(root: number))
             try store.enter(
                 PolicyRecord(
-                    rootPath: root.path.bytes, host: root.host, machine: root.machine, time: time,
-                    tiers: policy?.stored ?? [], isRemoved: policy == nil))
+                    rootPath: root.path.bytes, host: root.host, machine: root.machine, time: .now,
+                    tiers: policy?.stored ?? [], isRemoved: policy == nil,
+                    sequence: store.catalogue.nextSequence(ofRoot: root.path.bytes, machine: root.machine)))
         }
     }
 
@@ -94,12 +94,12 @@ extension Archive {
 
     /// Stores the policy of all roots.
     private func set(_ policy: RetentionPolicy, _ budget: PolicyRecord?) throws {
-        let time = Timestamp.now(after: try store.catalogue.timeOfPolicy(root: nil))
         let isDefault = policy == .everything && budget.map { $0.hasNoRoom } ?? true
         try store.enter(
             PolicyRecord(
-                time: time, tiers: policy.stored, maxSize: budget?.maxSize, minFreeBytes: budget?.minFreeBytes,
-                minFreePercent: budget?.minFreePercent, isRemoved: isDefault))
+                time: .now, tiers: policy.stored, maxSize: budget?.maxSize, minFreeBytes: budget?.minFreeBytes,
+                minFreePercent: budget?.minFreePercent, isRemoved: isDefault,
+                sequence: store.catalogue.nextSequenceOfGeneralPolicy()))
     }
 }
 

@@ -52,8 +52,8 @@ extension Archive {
                     .noLabel, "\(selected.name) has no label", remedy: Advice.listLabels.text)
             }
             if label == present { return }
-            let time = Timestamp.now(after: try store.catalogue.timeOfLabel(selected.id))
-            try store.enter(LabelRecord(target: selected.id, time: time, label: label))
+            let sequence = try store.catalogue.nextSequence(ofLabel: selected.id)
+            try store.enter(LabelRecord(target: selected.id, time: .now, label: label, sequence: sequence))
         }
     }
 

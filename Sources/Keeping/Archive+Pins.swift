@@ -50,8 +50,9 @@ extension Archive {
         }
         return try whileKeeping {
             try requireListed(selected)
-            let time = Timestamp.now(after: try store.catalogue.timeOfPin(selected.id))
-            let record = PinRecord(target: selected.id, time: time, until: until, reason: reason)
+            let record = PinRecord(
+                target: selected.id, time: .now, until: until, reason: reason,
+                sequence: try store.catalogue.nextSequence(ofPin: selected.id))
             try store.enter(record)
             return Pin(record)
         }
@@ -66,8 +67,7 @@ extension Archive {
                 throw ArchiverError(
                     .notPinned, "\(selected.name) is not pinned", remedy: Advice.listPins.text)
             }
-            let time = Timestamp.now(after: pin.time)
-            try store.enter(PinRecord(removedFrom: selected.id, time: time))
+            try store.enter(PinRecord(removedFrom: selected.id, time: .now, sequence: pin.sequence + 1))
         }
     }
 

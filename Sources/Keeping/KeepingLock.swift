@@ -54,11 +54,3 @@ extension Selection {
         }
     }
 }
-
-extension Timestamp {
-    /// Returns now, or a moment after `earlier` if the clock was set back: of two records, the later one counts.
-    static func now(after earlier: Timestamp?) -> Timestamp {
-        let now = Timestamp.now
-        return earlier.map { max(now, $0.advanced(byNanoseconds: 1)) } ?? now
-    }
-}

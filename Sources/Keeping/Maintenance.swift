@@ -113,7 +113,7 @@ private struct Maintenance {
     let progress: OperationProgress?
     var result: MaintenanceResult
 
-    /// The ballast is a sixteenth of the archive, and at most so many bytes.
+    /// The ballast is a sixteenth of the archive or as large as its largest segment, and at most so many bytes.
     private static let ballastShare: UInt64 = 16
     private static let ballastBytes: UInt64 = 64 << 20
     /// On a full disk, an unattended run frees only what is more than so many bytes.
@@ -131,7 +131,7 @@ private struct Maintenance {
         result.thinned = thinned.count
         if try isPruningDue(grace: options.grace) { try prune(grace: options.grace) }
         try makeRoom(now, thinned)
-        if !options.isDryRun { reserveBallast() }
+        if !options.isDryRun { try reserveBallast() }
     }
 
     // MARK: Steps
@@ -246,10 +246,12 @@ private struct Maintenance {
     }
 
     /// Reserves room for the next time the disk is full, unless it is full now.
-    private func reserveBallast() {
+    private func reserveBallast() throws {
         if result.room.isDiskFull { return }
-        ballast.reserveIfThereIsRoom(
-            min(Maintenance.ballastBytes, result.room.usedBytes / Maintenance.ballastShare))
+        // A segment is dropped only after what is needed of it was copied.
+        let largest = try archive.store.catalogue.segments().map(\.indexedLength).max() ?? 0
+        let wanted = max(result.room.usedBytes / Maintenance.ballastShare, UInt64(largest))
+        ballast.reserveIfThereIsRoom(min(Maintenance.ballastBytes, wanted))
     }
 }
 

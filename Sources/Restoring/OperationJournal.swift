@@ -127,14 +127,13 @@ package final class OperationJournal {
         _ kind: OperationKind, before: SnapshotID? = nil, _ snapshot: SnapshotID?, at scope: OperationScope = .all,
         target: OperationID?, name: String? = nil, failed: Int = 0
     ) throws(StorageError) -> OperationID {
-        // The log is ordered by time, so a clock that was set back must not change that order.
-        let latest = try store.catalogue.latestOperationTime(ofRoot: rootPath, machine: Machine.id)
-        let time = latest.map { max(.now, $0.advanced(byNanoseconds: 1)) } ?? .now
+        // The sequence orders the log, whatever the clock says.
+        let sequence = try store.catalogue.nextSequence(ofRoot: rootPath, machine: Machine.id)
         return try store.enter(
             OperationRecord(
-                rootPath: rootPath, host: CurrentProcess.hostName, kind: kind, time: time, before: before,
+                rootPath: rootPath, host: CurrentProcess.hostName, kind: kind, time: .now, before: before,
                 snapshot: snapshot, path: scope.path, target: target, machine: Machine.id, name: name,
                 parts: scope.parts.count > 1 ? scope.parts : [], failed: UInt64(failed),
-                leavesRepositories: scope.leavesRepositories))
+                leavesRepositories: scope.leavesRepositories, sequence: sequence))
     }
 }

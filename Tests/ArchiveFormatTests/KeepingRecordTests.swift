@@ -42,6 +42,21 @@ struct KeepingRecordTests {
             PolicyRecord(time: time, maxSize: 1, minFreeBytes: 0, minFreePercent: 100).encoded()
                 == hex("a4 03 8105 05 01 06 00 07 1864"))
         #expect(UnforgottenRecords(time: time, records: [target]).encoded() == hex("a2 00 8105 01 81" + id))
+        // With sequences.
+        #expect(
+            LabelRecord(target: target, time: time, label: "a", sequence: 2).encoded()
+                == hex("a4 00" + id + "01 8105 02 6161 03 02"))
+        #expect(PinRecord(target: target, time: time, sequence: 2).encoded() == hex("a3 00" + id + "01 8105 05 02"))
+        #expect(PolicyRecord(time: time, sequence: 2).encoded() == hex("a2 03 8105 09 02"))
+        #expect(
+            ForgottenRecords(time: time, records: [target], sequence: 2).encoded()
+                == hex("a3 00 8105 01 81" + id + "03 02"))
+        #expect(
+            UnforgottenRecords(time: time, records: [target], sequence: 2).encoded()
+                == hex("a3 00 8105 01 81" + id + "02 02"))
+        #expect(
+            OperationRecord(rootPath: [0x2f], host: "", kind: .restore, time: time, sequence: 2).encoded()
+                == hex("a4 00 412f 02 67726573746f7265 03 8105 0d 02"))
         #expect(
             DeletionRecord.splitting([SnapshotID(target): 3600], at: time).map { $0.encoded() }
                 == [hex("a3 00 8105 01 81" + id + "02 81 190e10")])
@@ -61,6 +76,21 @@ struct KeepingRecordTests {
             "a3 00" + id + "01 820500 02 6161", "a3 00" + id + "01 8105 02 f6", "80",
         ] {
             #expect(throws: FormatError.self, "\(text.prefix(90))") { try LabelRecord(decoding: hex(text)) }
+        }
+        // A sequence of 0, of 1 written out, and of 2^62.
+        for number in ["00", "01", "1b4000000000000000"] {
+            #expect(throws: FormatError.self) { try LabelRecord(decoding: hex("a3 00" + id + "01 8105 03" + number)) }
+            #expect(throws: FormatError.self) { try PinRecord(decoding: hex("a3 00" + id + "01 8105 05" + number)) }
+            #expect(throws: FormatError.self) { try PolicyRecord(decoding: hex("a2 03 8105 09" + number)) }
+            #expect(throws: FormatError.self) {
+                try ForgottenRecords(decoding: hex("a3 00 8105 01 81" + id + "03" + number))
+            }
+            #expect(throws: FormatError.self) {
+                try UnforgottenRecords(decoding: hex("a3 00 8105 01 81" + id + "02" + number))
+            }
+            #expect(throws: FormatError.self) {
+                try OperationRecord(decoding: hex("a4 00 412f 02 67726573746f7265 03 8105 0d" + number))
+            }
         }
         for text in [
             "a1 00" + id, "a3 00" + id + "01 8105 04 f4", "a4 00" + id + "01 8105 02 8106 04 f5",

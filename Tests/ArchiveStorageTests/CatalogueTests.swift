@@ -171,7 +171,7 @@ struct CatalogueTests {
         }
         let segment = try catalogue.enterSegment("s", indexedLength: 0).number
         try catalogue.enter(segment: segment, length: 0, chunks: [], records: CommitRecords(snapshots: records))
-        let byTime = records.sorted { ($0.time, $0.id) < ($1.time, $1.id) }
+        let byTime = records.sorted { ($0.time, $0.sequence, $0.id) < ($1.time, $1.sequence, $1.id) }
         let bySequence = records.sorted { ($0.sequence, $0.time, $0.id) < ($1.sequence, $1.time, $1.id) }
         for root in [nil, 1] as [Int64?] {
             let sorted = root == nil ? byTime : bySequence

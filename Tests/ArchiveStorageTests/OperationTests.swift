@@ -45,19 +45,69 @@ struct OperationTests {
         #expect(try open().catalogue.operations() == expected)
     }
 
-    @Test("operations and the time of the newest one are found by root")
+    @Test("operations and the next sequence are found by root")
     func roots() throws {
         let store = try open()
-        #expect(try store.catalogue.latestOperationTime(ofRoot: Array("/a".utf8), machine: .unknown) == nil)
+        #expect(try store.catalogue.nextSequence(ofRoot: Array("/a".utf8), machine: .unknown) == 1)
         for number in [3, 1, 2] { _ = try store.enter(.sample(number, root: number == 3 ? "/b" : "/a")) }
         let root = try #require(try store.catalogue.root(path: Array("/a".utf8), machine: .unknown))
         #expect(
             try store.catalogue.operations(root: root.number).map(\.record)
                 == [.sample(1, root: "/a"), .sample(2, root: "/a")])
-        #expect(
-            try store.catalogue.latestOperationTime(ofRoot: root.path, machine: .unknown) == Timestamp(seconds: 2))
+        #expect(try store.catalogue.nextSequence(ofRoot: root.path, machine: .unknown) == 2)
         // Only roots with snapshots are listed.
         #expect(try store.catalogue.roots().isEmpty)
+    }
+
+    @Test("operations are listed by their sequences, whatever the clock said, also by a rebuilt catalogue")
+    func clocks() throws {
+        let records = [900, 5, 70, 6].enumerated().map { place, seconds in
+            OperationRecord(
+                rootPath: Array("/a".utf8), host: "", kind: .restore, time: Timestamp(seconds: Int64(seconds)),
+                sequence: UInt64(place + 1))
+        }
+        let orders = [records, records.reversed()]
+        for order in orders {
+            let directory = try TemporaryDirectory(inMemory: true)
+            let store = try ArchiveStore.open(directory.path, creating: true)
+            for record in order { _ = try store.enter(record) }
+            #expect(try store.catalogue.operations().map(\.record) == records)
+            _ = try directory.path.appending("catalogue.sqlite").removeFile()
+            let rebuilt = try ArchiveStore.open(directory.path, creating: false)
+            #expect(try rebuilt.catalogue.operations().map(\.record) == records)
+        }
+    }
+
+    @Test("a notice moves operations by their sequences, and a new root at the old path has its own")
+    func moved() throws {
+        let (old, new) = (Array("/a".utf8), Array("/b".utf8))
+        func operation(_ seconds: Int64, _ sequence: UInt64, _ name: String) -> OperationRecord {
+            OperationRecord(
+                rootPath: old, host: "", kind: .run, time: Timestamp(seconds: seconds), name: name, sequence: sequence)
+        }
+        func check(_ store: ArchiveStore) throws {
+            for (path, names, sequences) in [(new, ["first", "second"], [11, 12]), (old, ["third"], [21])] {
+                let root = try #require(try store.catalogue.root(path: path, machine: .unknown))
+                let records = try store.catalogue.operations(root: root.number).map(\.record)
+                #expect(records.map(\.name) == names && records.map { Int($0.sequence) } == sequences)
+            }
+        }
+        let store = try open()
+        // The clock was years ahead, and is right when the root is moved.
+        for record in [operation(9_000_000, 1, "first"), operation(9_000_001, 2, "second")] {
+            _ = try store.enter(record)
+        }
+        try store.enter(
+            RootNotice(
+                rootPath: old, host: "", kind: .moved, time: Timestamp(seconds: 60), machine: .unknown, newPath: new,
+                through: 20, shift: 10))
+        #expect(try store.catalogue.nextSequence(ofRoot: old, machine: .unknown) == 21)
+        #expect(try store.catalogue.nextSequence(ofRoot: new, machine: .unknown) == 13)
+        _ = try store.enter(operation(50, 21, "third"))
+        try check(store)
+        store.close()
+        try path.appending("catalogue.sqlite").removeFile()
+        try check(try open())
     }
 
     @Test("all operations that two writers enter are listed")

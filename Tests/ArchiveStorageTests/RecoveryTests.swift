@@ -62,6 +62,28 @@ struct RecoveryTests {
         #expect(again.findings.map(\.kind) == [.damage])
     }
 
+    /// Each false header says that it has 2.4 MB, so reading all of them would take 4 TB.
+    @Test("the search for blocks after damage does a bounded work, and cuts off nothing that it has not searched")
+    func falseHeaders() throws {
+        let scene = try Scene()
+        let header = BlockHeader.magic + [0x80, 0xbe, 0x92, 0x01]
+        let junk = [[UInt8]](repeating: header, count: (16 << 20) / header.count).flatMap { $0 }
+        try scene.segment.flipByte(at: scene.lengths[5] + 40)
+        let bytes = try scene.segment.readFile() + junk
+        try scene.segment.writeFile(bytes)
+        let scan = try SegmentScan(
+            of: Segment(LocalSegment(at: EnclosedPath(file: scene.segment))), from: SegmentHeader.byteCount,
+            verifyingPayloads: true, passingDamage: true)
+        let bound = SegmentScan.leastSearchBytes + SegmentScan.searchFactor * bytes.count
+        #expect(scan.searchedBytes < bound + (3 << 20) && scan.unsearched?.offset == scene.lengths[5])
+        let store = try scene.open()
+        #expect(try scene.segment.readFile().count == bytes.count)
+        #expect(store.findings.map(\.kind) == [.damage])
+        #expect(store.findings.first?.message.contains("is not searched") == true)
+        let next = try store.commit(8, [Array("next".utf8)])
+        #expect(try scene.segment.readFile().count == bytes.count && store.holds(next))
+    }
+
     @Test("a torn tail is cut off and saved, and that is reported once")
     func salvage() throws {
         let scene = try Scene()

@@ -89,7 +89,8 @@ struct StatementTests {
         let ids = Set([id].compactMap { $0 })
         try store.forget(ids)
         #expect(try store.catalogue.snapshots().isEmpty)
-        #expect(try store.catalogue.forgotten().allSatisfy { $0.time > later })
+        // A statement has the time of the clock, and counts because it is the last one.
+        #expect(try store.catalogue.forgotten().allSatisfy { $0.time < later })
         try store.unforget(ids)
         #expect(try store.catalogue.snapshots().count == 1)
         withExtendedLifetime(directory) {}
@@ -138,6 +139,38 @@ struct StatementTests {
             #expect(try store.catalogue.pins() == [target: last], "\(order)")
             try store.enter(PinRecord(removedFrom: target, time: Timestamp(seconds: 10)))
             #expect(try store.catalogue.pins() == [:] && store.catalogue.pin(of: target) == nil)
+            withExtendedLifetime(directory) {}
+        }
+    }
+
+    @Test("the last statement counts, whatever the clock said, in whatever order they are found")
+    func sequences() throws {
+        let snapshot = try StatementTests.snapshot()
+        let (target, late, early) = (snapshot.id.chunk, Timestamp(seconds: 9_000_000_000), Timestamp(seconds: 5))
+        let pin = PinRecord(target: target, time: early, reason: "last", sequence: 2)
+        let commits: [(ArchiveStore) throws -> Void] = [
+            { _ = try $0.commit(1, [Array("one".utf8)]) },
+            {
+                try $0.append(LabelRecord(target: target, time: late, label: "first"))
+                try $0.append(PinRecord(target: target, time: late, reason: "first"))
+                try $0.append(PolicyRecord(time: late, maxSize: 1))
+                try $0.append(ForgottenRecords(time: late, records: [target]))
+            },
+            {
+                try $0.append(LabelRecord(target: target, time: early, label: "last", sequence: 2))
+                try $0.append(pin)
+                try $0.append(PolicyRecord(time: early, maxSize: 2, sequence: 2))
+                try $0.append(UnforgottenRecords(time: early, records: [target], sequence: 2))
+            },
+        ]
+        for order in permutations(commits.count) {
+            let (directory, store) = try archive(true, order.map { commits[$0] })
+            #expect(try store.catalogue.snapshots().map(\.label) == ["last"], "\(order)")
+            #expect(try store.catalogue.pins() == [target: pin], "\(order)")
+            #expect(try store.catalogue.policy(root: nil)?.maxSize == 2, "\(order)")
+            #expect(try store.catalogue.nextSequence(ofLabel: target) == 3)
+            #expect(try store.catalogue.nextSequence(ofPin: target) == 3)
+            #expect(try store.catalogue.nextSequenceOfGeneralPolicy() == 3)
             withExtendedLifetime(directory) {}
         }
     }

@@ -132,7 +132,7 @@ import Testing
         #expect(try text(sandbox) == "1")
     }
 
-    /// The log is ordered by time: setting the clock back must not change the order.
+    /// The log is ordered by sequence: setting the clock back must not change the order, and is not carried on.
     @Test("setting the clock back does not change the order of operations") func clock() throws {
         let (sandbox, snapshots, root) = try Self.states(3)
         let future = Timestamp(seconds: 4_000_000_000, nanoseconds: 999_999_999)
@@ -143,7 +143,7 @@ import Testing
         _ = try sandbox.archive.restore(snapshots[0])
         let log = try sandbox.archive.operations()
         #expect(log.first?.id == old && log.count == 2)
-        #expect(log[1].record.time == Timestamp(seconds: 4_000_000_001))
+        #expect(log[1].record.time < Timestamp(seconds: Timestamp.now.seconds + 1))
         _ = try sandbox.archive.undo(root)
         #expect(try text(sandbox) == "2")
         _ = try sandbox.archive.undo(root)

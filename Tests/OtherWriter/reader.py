@@ -204,13 +204,14 @@ class Archive:
 
     def snapshots(self):
         state = {}
-        for kind, is_kept in [(FORGOTTEN, 0), (UNFORGOTTEN, 1)]:
+        for kind, is_kept, sequence in [(FORGOTTEN, 0, 3), (UNFORGOTTEN, 1, 2)]:
             for record in self.decoded(kind):
                 for id in record[1]:
-                    state[id] = max(state.get(id, ((0,), 1)), (tuple(record[0]), is_kept))
+                    statement = (record.get(sequence, 1), tuple(record[0]), is_kept)
+                    state[id] = max(state.get(id, (0, (), 1)), statement)
         found = []
         for id in self.records.get(SNAPSHOT, {}):
-            if not state.get(id, ((), 1))[1]:
+            if not state.get(id, (0, (), 1))[2]:
                 continue
             try:
                 found.append((id, cbor2.loads(self.read(id))))

@@ -18,10 +18,13 @@ package protocol ArchiveRecord: Codable, Hashable, Sendable {
     var times: [Timestamp] { get }
     /// The texts in it that are not checked elsewhere, and the most bytes of each.
     var texts: [(text: String?, limit: Int)] { get }
+    /// Its place among the records that it follows or replaces; 1 for kinds whose records have none.
+    var sequence: UInt64 { get }
 }
 
 extension ArchiveRecord {
     package var texts: [(text: String?, limit: Int)] { [] }
+    package var sequence: UInt64 { 1 }
 
     /// The record as a chunk's bytes.
     package func encoded() -> [UInt8] {
@@ -44,6 +47,9 @@ extension ArchiveRecord {
             throw FormatError(decoding: error)
         }
         for time in times { try FormatLimits.check(time) }
+        guard (1...Snapshot.sequenceLimit).contains(sequence) else {
+            throw .malformed("a sequence number is out of range")
+        }
         for (text, limit) in texts { try FormatLimits.check(bytes: text, limit, "a text") }
         // This refuses written-out defaults, and numbers, times and lists in any but their single form.
         guard try item.fields(Set(Self.CodingKeys.allCases.map(\.rawValue))).encoded() == encoded() else {

@@ -27,28 +27,33 @@ package struct ForgottenRecords: Hashable, Sendable {
     package let records: [ChunkID]
     /// Why they were forgotten.
     package let reason: ForgettingReason
+    /// Its place among the statements about these records: the last one counts.
+    package let sequence: UInt64
 
     /// The most forgotten records that one such record can name.
     package static let limit = 65_536
 
     /// Forgets `records`, at least one and at most `limit`.
-    package init(time: Timestamp, records: Set<ChunkID>, reason: ForgettingReason = .asked) {
-        self.init(time: time, sorted: records.sorted(), reason)
+    package init(
+        time: Timestamp, records: Set<ChunkID>, reason: ForgettingReason = .asked, sequence: UInt64 = 1
+    ) {
+        self.init(time: time, sorted: records.sorted(), reason, sequence)
     }
 
-    private init(time: Timestamp, sorted records: [ChunkID], _ reason: ForgettingReason) {
+    private init(time: Timestamp, sorted records: [ChunkID], _ reason: ForgettingReason, _ sequence: UInt64) {
         self.time = time
         self.records = records
         self.reason = reason
+        self.sequence = sequence
     }
 
     /// Forgets any number of `records`, with as many values as needed.
     package static func splitting(
-        _ records: Set<ChunkID>, at time: Timestamp, reason: ForgettingReason = .asked
+        _ records: Set<ChunkID>, at time: Timestamp, reason: ForgettingReason = .asked, sequence: UInt64 = 1
     ) -> [ForgottenRecords] {
         let sorted = records.sorted()
         return stride(from: 0, to: sorted.count, by: limit).map { start in
-            ForgottenRecords(time: time, sorted: Array(sorted[start...].prefix(limit)), reason)
+            ForgottenRecords(time: time, sorted: Array(sorted[start...].prefix(limit)), reason, sequence)
         }
     }
 }
@@ -66,14 +71,15 @@ extension ForgottenRecords {
         case time = 0
         case records = 1
         case reason = 2
+        case sequence = 3
     }
 
     /// Creates the record from decoded fields: a wrong order is refused, not corrected.
     private init(
-        time: Timestamp, ordered records: [ChunkID], _ reason: ForgettingReason
+        time: Timestamp, ordered records: [ChunkID], _ reason: ForgettingReason, _ sequence: UInt64
     ) throws(FormatError) {
         try ForgottenRecords.check(ordered: records)
-        self.init(time: time, records: Set(records), reason: reason)
+        self.init(time: time, records: Set(records), reason: reason, sequence: sequence)
     }
 
     /// Refuses a list that is empty, too long or out of order.
@@ -90,10 +96,11 @@ extension ForgottenRecords: Codable {
         let time = try fields.decode(Timestamp.self, forKey: .time)
         let records = try fields.decode([ChunkID].self, forKey: .records)
         let reason = try fields.decodeIfPresent(UInt64.self, forKey: .reason)
+        let sequence = try fields.decodeIfPresent(UInt64.self, forKey: .sequence) ?? 1
         self = try decoder.checking { () throws(FormatError) in
             if reason == ForgettingReason.asked.rawValue { throw .malformed("a default value is written out") }
             return try ForgottenRecords(
-                time: time, ordered: records, reason.map { ForgettingReason(rawValue: $0) } ?? .asked)
+                time: time, ordered: records, reason.map { ForgettingReason(rawValue: $0) } ?? .asked, sequence)
         }
     }
 
@@ -102,6 +109,7 @@ extension ForgottenRecords: Codable {
         try fields.encode(time, forKey: .time)
         try fields.encode(records, forKey: .records)
         if reason != .asked { try fields.encode(reason.rawValue, forKey: .reason) }
+        if sequence != 1 { try fields.encode(sequence, forKey: .sequence) }
     }
 }
 

@@ -13,7 +13,7 @@ public struct OperationRecord: Hashable, Sendable {
     public let host: String
     /// The kind of operation.
     public let kind: OperationKind
-    /// When it was recorded; later than all earlier operations of the root.
+    /// When it was recorded, as the clock showed it.
     public let time: Timestamp
     /// The snapshot with the root's state before the operation; nil if the root did not exist.
     public let before: SnapshotID?
@@ -35,13 +35,15 @@ public struct OperationRecord: Hashable, Sendable {
     public let failed: UInt64
     /// Whether the operation leaves directories in which version control systems keep their history as they are.
     public let leavesRepositories: Bool
+    /// Its place in the order of the root's operations, whatever the clock says.
+    public let sequence: UInt64
 
     /// The record of an operation.
     package init(
         rootPath: [UInt8], host: String, kind: OperationKind, time: Timestamp, before: SnapshotID? = nil,
         snapshot: SnapshotID? = nil, path: RelativePath = .root, target: OperationID? = nil,
         machine: MachineID = .unknown, name: String? = nil, parts: [RelativePath] = [], failed: UInt64 = 0,
-        leavesRepositories: Bool = false
+        leavesRepositories: Bool = false, sequence: UInt64 = 1
     ) {
         self.rootPath = rootPath
         self.host = host
@@ -56,6 +58,7 @@ public struct OperationRecord: Hashable, Sendable {
         self.parts = parts
         self.failed = failed
         self.leavesRepositories = leavesRepositories
+        self.sequence = sequence
     }
 
     /// Every part of the root that the operation restores.
@@ -120,6 +123,7 @@ extension OperationRecord {
         case parts = 10
         case failed = 11
         case leavesRepositories = 12
+        case sequence = 13
     }
 
     /// Refuses records that undo could not use.
@@ -152,7 +156,8 @@ extension OperationRecord: Codable {
             name: try fields.decodeIfPresent(String.self, forKey: .name),
             parts: try fields.decodeIfPresent([RelativePath].self, forKey: .parts) ?? [],
             failed: try fields.decodeIfPresent(UInt64.self, forKey: .failed) ?? 0,
-            leavesRepositories: try fields.decodeIfPresent(Bool.self, forKey: .leavesRepositories) ?? false)
+            leavesRepositories: try fields.decodeIfPresent(Bool.self, forKey: .leavesRepositories) ?? false,
+            sequence: try fields.decodeIfPresent(UInt64.self, forKey: .sequence) ?? 1)
         try decoder.checking { () throws(FormatError) in try validate() }
     }
 
@@ -171,6 +176,7 @@ extension OperationRecord: Codable {
         if !parts.isEmpty { try fields.encode(parts, forKey: .parts) }
         if failed > 0 { try fields.encode(failed, forKey: .failed) }
         if leavesRepositories { try fields.encode(true, forKey: .leavesRepositories) }
+        if sequence != 1 { try fields.encode(sequence, forKey: .sequence) }
     }
 }
 

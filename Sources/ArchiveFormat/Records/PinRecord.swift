@@ -2,14 +2,14 @@
 
 package import FileIO
 
-/// Pins a snapshot or a saved state, or removes its pin; the latest record counts.
+/// Pins a snapshot or a saved state, or removes its pin; the last record counts.
 package struct PinRecord: ArchiveRecord {
     package static let kind = ChunkKind.pin
     package var times: [Timestamp] { [time] + (until.map { [$0] } ?? []) }
 
     /// The chunk that holds the record of the snapshot or state.
     package let target: ChunkID
-    /// When the pin was set or removed; later than all earlier pin records of the target.
+    /// When the pin was set or removed, as the clock showed it.
     package let time: Timestamp
     /// When the pin ends on its own; nil if it does not.
     package let until: Timestamp?
@@ -17,26 +17,32 @@ package struct PinRecord: ArchiveRecord {
     package let reason: String?
     /// Whether this removes the pin; then it has neither an end nor a reason.
     package let isRemoved: Bool
+    /// Its place among the pins of the target: the last one counts.
+    package let sequence: UInt64
 
     /// The most bytes of a reason.
     package static let reasonLimit = 4096
 
     /// Creates a pin.
-    package init(target: ChunkID, time: Timestamp, until: Timestamp? = nil, reason: String? = nil) {
+    package init(
+        target: ChunkID, time: Timestamp, until: Timestamp? = nil, reason: String? = nil, sequence: UInt64 = 1
+    ) {
         self.target = target
         self.time = time
         self.until = until
         self.reason = reason
         isRemoved = false
+        self.sequence = sequence
     }
 
     /// Creates the removal of a pin.
-    package init(removedFrom target: ChunkID, time: Timestamp) {
+    package init(removedFrom target: ChunkID, time: Timestamp, sequence: UInt64 = 1) {
         self.target = target
         self.time = time
         until = nil
         reason = nil
         isRemoved = true
+        self.sequence = sequence
     }
 
     /// Whether the pin keeps its target at `time`.
@@ -48,6 +54,7 @@ package struct PinRecord: ArchiveRecord {
         case until = 2
         case reason = 3
         case isRemoved = 4
+        case sequence = 5
     }
 
     package init(from decoder: any Decoder) throws {
@@ -57,6 +64,7 @@ package struct PinRecord: ArchiveRecord {
         until = try fields.decodeIfPresent(Timestamp.self, forKey: .until)
         reason = try fields.decodeIfPresent(String.self, forKey: .reason)
         isRemoved = try fields.decodeIfPresent(Bool.self, forKey: .isRemoved) ?? false
+        sequence = try fields.decodeIfPresent(UInt64.self, forKey: .sequence) ?? 1
         try decoder.checking { () throws(FormatError) in try validate() }
     }
 
@@ -67,6 +75,7 @@ package struct PinRecord: ArchiveRecord {
         try fields.encodeIfPresent(until, forKey: .until)
         try fields.encodeIfPresent(reason, forKey: .reason)
         if isRemoved { try fields.encode(isRemoved, forKey: .isRemoved) }
+        if sequence != 1 { try fields.encode(sequence, forKey: .sequence) }
     }
 
     private func validate() throws(FormatError) {

@@ -2,7 +2,7 @@
 
 package import FileIO
 
-/// The policy of one root, or of all roots without their own; the latest record counts.
+/// The policy of one root, or of all roots without their own; the last record counts.
 package struct PolicyRecord: ArchiveRecord {
     package static let kind = ChunkKind.policy
     package var times: [Timestamp] { [time] }
@@ -42,7 +42,7 @@ package struct PolicyRecord: ArchiveRecord {
     package let host: String
     /// The machine that the root is on.
     package let machine: MachineID
-    /// When the policy was set; later than the policy before.
+    /// When the policy was set, as the clock showed it.
     package let time: Timestamp
     /// The tiers in ascending order of width; if there are none, everything is kept.
     package let tiers: [Tier]
@@ -56,6 +56,8 @@ package struct PolicyRecord: ArchiveRecord {
     ///
     /// Without its own policy, a root uses the policy of all roots; without that one, all roots use the default.
     package let isRemoved: Bool
+    /// Its place among the policies of the root, or of all roots: the last one counts.
+    package let sequence: UInt64
 
     /// The most tiers.
     package static let limit = 16
@@ -63,7 +65,7 @@ package struct PolicyRecord: ArchiveRecord {
     package init(
         rootPath: [UInt8]? = nil, host: String = "", machine: MachineID = .unknown, time: Timestamp,
         tiers: [Tier] = [], maxSize: UInt64? = nil, minFreeBytes: UInt64? = nil, minFreePercent: UInt64? = nil,
-        isRemoved: Bool = false
+        isRemoved: Bool = false, sequence: UInt64 = 1
     ) {
         self.rootPath = rootPath
         self.host = host
@@ -74,6 +76,7 @@ package struct PolicyRecord: ArchiveRecord {
         self.minFreeBytes = minFreeBytes
         self.minFreePercent = minFreePercent
         self.isRemoved = isRemoved
+        self.sequence = sequence
     }
 }
 
@@ -88,6 +91,7 @@ extension PolicyRecord {
         case minFreeBytes = 6
         case minFreePercent = 7
         case isRemoved = 8
+        case sequence = 9
     }
 
     package init(from decoder: any Decoder) throws {
@@ -101,7 +105,8 @@ extension PolicyRecord {
             maxSize: try fields.decodeIfPresent(UInt64.self, forKey: .maxSize),
             minFreeBytes: try fields.decodeIfPresent(UInt64.self, forKey: .minFreeBytes),
             minFreePercent: try fields.decodeIfPresent(UInt64.self, forKey: .minFreePercent),
-            isRemoved: try fields.decodeIfPresent(Bool.self, forKey: .isRemoved) ?? false)
+            isRemoved: try fields.decodeIfPresent(Bool.self, forKey: .isRemoved) ?? false,
+            sequence: try fields.decodeIfPresent(UInt64.self, forKey: .sequence) ?? 1)
         try decoder.checking { () throws(FormatError) in try validate() }
     }
 
@@ -116,6 +121,7 @@ extension PolicyRecord {
         try fields.encodeIfPresent(minFreeBytes, forKey: .minFreeBytes)
         try fields.encodeIfPresent(minFreePercent, forKey: .minFreePercent)
         if isRemoved { try fields.encode(isRemoved, forKey: .isRemoved) }
+        if sequence != 1 { try fields.encode(sequence, forKey: .sequence) }
     }
 
     /// Checks the rules of policies; an invalid policy is neither read nor stored.

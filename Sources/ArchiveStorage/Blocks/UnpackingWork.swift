@@ -58,8 +58,10 @@ final class UnpackingBudget: Sendable {
     func spend(_ bytes: Int) -> Bool {
         left.withLock { left in
             guard let known = left else { return true }
-            left = max(0, known - bytes)
-            return known > 0
+            guard known > 0 else { return false }
+            // Less than nothing may be left, so that what the last block took too much is paid back before the next one.
+            left = known - bytes
+            return true
         }
     }
 }

@@ -28,7 +28,9 @@ extension Catalogue {
                     SELECT 1 FROM snapshot WHERE id = ?1 UNION ALL SELECT 1 FROM state WHERE id = ?1)
                 """)
         for id in forgotten.records {
-            guard try record(id, isKept: false, at: forgotten.time, forgotten.reason, in: db) else { continue }
+            guard try record(id, isKept: false, forgotten.sequence, at: forgotten.time, forgotten.reason, in: db) else {
+                continue
+            }
             let arguments: StatementArguments = [Data(id.bytes)]
             try size.execute(arguments: arguments)
             try ofState.execute(arguments: arguments)
@@ -40,20 +42,23 @@ extension Catalogue {
 
     /// Records that a record is forgotten or kept.
     ///
-    /// - Returns: whether that is new. The latest statement counts; of two with the same time, the one that keeps the
-    ///   record.
+    /// - Returns: whether that is new. The last statement counts; of two at the same place and time, the one that keeps
+    ///   the record.
     fileprivate func record(
-        _ id: ChunkID, isKept: Bool, at time: Timestamp, _ reason: ForgettingReason = .asked, in db: Database
+        _ id: ChunkID, isKept: Bool, _ sequence: UInt64, at time: Timestamp, _ reason: ForgettingReason = .asked,
+        in db: Database
     ) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO forgotten VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (id) DO UPDATE
-                SET seconds = excluded.seconds, nanoseconds = excluded.nanoseconds, isKept = excluded.isKept,
-                    reason = excluded.reason
-                WHERE (excluded.seconds, excluded.nanoseconds, excluded.isKept) > (seconds, nanoseconds, isKept)
+                INSERT INTO forgotten VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (id) DO UPDATE
+                SET sequence = excluded.sequence, seconds = excluded.seconds, nanoseconds = excluded.nanoseconds,
+                    isKept = excluded.isKept, reason = excluded.reason
+                WHERE (excluded.sequence, excluded.seconds, excluded.nanoseconds, excluded.isKept)
+                    > (sequence, seconds, nanoseconds, isKept)
                 """)
         try statement.execute(arguments: [
-            Data(id.bytes), time.seconds, time.nanoseconds, isKept, Int64(clamping: reason.rawValue),
+            Data(id.bytes), Int64(clamping: sequence), time.seconds, time.nanoseconds, isKept,
+            Int64(clamping: reason.rawValue),
         ])
         return db.changesCount > 0
     }
@@ -87,13 +92,11 @@ extension Catalogue {
         }
     }
 
-    /// The time of the latest statement that forgets or keeps a record; nil if there is none.
-    package func timeOfForgetting(_ id: ChunkID) throws(StorageError) -> Timestamp? {
-        try read { db in
-            let statement = try db.cachedStatement(sql: "SELECT seconds, nanoseconds FROM forgotten WHERE id = ?")
-            return try Row.fetchOne(statement, arguments: [Data(id.bytes)])
-                .map { try $0.time(seconds: 0, nanoseconds: 1) }
-        }
+    /// The sequence of the next statement that forgets or keeps these records.
+    func nextSequence(ofForgetting ids: Set<ChunkID>) throws(StorageError) -> UInt64 {
+        var next: UInt64 = 1
+        for id in ids { next = max(next, try nextSequence("forgotten WHERE id = ?", [Data(id.bytes)])) }
+        return next
     }
 
     /// The forgotten records, by the time when they were forgotten, then by id.
@@ -159,7 +162,7 @@ extension ForgottenRecords: ListedRecord {
     func insert(into db: Database, of catalogue: Catalogue) throws { try catalogue.insert(self, into: db) }
 
     func isListed(in db: Database) throws -> Bool? {
-        try RecordKind.isRecorded(of: records, at: time, in: "forgotten", "id", db)
+        try RecordKind.isRecorded(of: records, sequence, at: time, in: "forgotten", "id", db)
     }
 }
 
@@ -172,13 +175,14 @@ struct ListedAgain: ListedRecord {
     var time: Timestamp { record.time }
 
     func insert(into db: Database, of catalogue: Catalogue) throws {
-        for id in record.records where try catalogue.record(id, isKept: true, at: record.time, in: db) {
+        for id in record.records where try catalogue.record(id, isKept: true, record.sequence, at: record.time, in: db)
+        {
             try listed[id]?.insert(into: db, of: catalogue)
         }
     }
 
     func isListed(in db: Database) throws -> Bool? {
-        try RecordKind.isRecorded(of: record.records, at: time, in: "forgotten", "id", db)
+        try RecordKind.isRecorded(of: record.records, record.sequence, at: time, in: "forgotten", "id", db)
     }
 }
 
@@ -188,6 +192,7 @@ extension RecordKind {
         schema: """
             CREATE TABLE forgotten (
                 id BLOB PRIMARY KEY NOT NULL,
+                sequence INTEGER NOT NULL,
                 seconds INTEGER NOT NULL,
                 nanoseconds INTEGER NOT NULL,
                 isKept INTEGER NOT NULL,

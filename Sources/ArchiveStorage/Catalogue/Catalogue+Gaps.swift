@@ -67,9 +67,8 @@ extension Catalogue {
         let record = gap.record
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.start)
         let root = try Catalogue.enterRoot(ofRecordAt: place, host: record.host, into: db)
-        try db.execute(
-            sql: "INSERT OR IGNORE INTO gap VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            arguments: [
+        try db.cachedStatement(sql: "INSERT OR IGNORE INTO gap VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+            .execute(arguments: [
                 Data(gap.id.bytes), root, record.cause.rawValue, record.start.seconds, record.start.nanoseconds,
                 record.end.seconds, record.end.nanoseconds, record.detail.map { Data($0.utf8) },
             ])
@@ -107,7 +106,7 @@ extension RecordKind {
                 detail BLOB
             ) WITHOUT ROWID;
             CREATE INDEX gapByStart ON gap (root, startSeconds, startNanoseconds);
-            """, ofRoots: .init(table: "gap", time: "startSeconds, startNanoseconds"), name: { "gap \($0)" }
+            """, ofRoots: .init(table: "gap", order: .time("startSeconds, startNanoseconds")), name: { "gap \($0)" }
     ) { (record: GapRecord, found) in
         ListedGap(id: found.id, record: record)
     }

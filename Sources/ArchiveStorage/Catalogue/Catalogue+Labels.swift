@@ -6,13 +6,9 @@ internal import Foundation
 internal import GRDB
 
 extension Catalogue {
-    /// The time of the latest statement about a record's label; nil if there is none.
-    package func timeOfLabel(_ target: ChunkID) throws(StorageError) -> Timestamp? {
-        try read { db in
-            let statement = try db.cachedStatement(sql: "SELECT seconds, nanoseconds FROM lateLabel WHERE target = ?")
-            return try Row.fetchOne(statement, arguments: [Data(target.bytes)])
-                .map { try $0.time(seconds: 0, nanoseconds: 1) }
-        }
+    /// The sequence of the next statement about a record's label.
+    package func nextSequence(ofLabel target: ChunkID) throws(StorageError) -> UInt64 {
+        try nextSequence("lateLabel WHERE target = ?", [Data(target.bytes)])
     }
 
     /// The chunk with the latest statement about a record's label; nil if there is none.
@@ -89,13 +85,16 @@ extension LabelRecord: PlainRecord {
         let label = label.map { Data($0.utf8) }
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO lateLabel VALUES (?, ?, ?, ?, ?) ON CONFLICT (target) DO UPDATE
-                SET seconds = excluded.seconds, nanoseconds = excluded.nanoseconds, record = excluded.record,
-                    label = excluded.label
-                WHERE (excluded.seconds, excluded.nanoseconds, excluded.record) > (seconds, nanoseconds, record)
+                INSERT INTO lateLabel VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (target) DO UPDATE
+                SET sequence = excluded.sequence, seconds = excluded.seconds, nanoseconds = excluded.nanoseconds,
+                    record = excluded.record, label = excluded.label
+                WHERE (excluded.sequence, excluded.seconds, excluded.nanoseconds, excluded.record)
+                    > (sequence, seconds, nanoseconds, record)
                 """)
         let target = Data(self.target.bytes)
-        try statement.execute(arguments: [target, time.seconds, time.nanoseconds, Data(id.bytes), label])
+        try statement.execute(arguments: [
+            target, Int64(clamping: sequence), time.seconds, time.nanoseconds, Data(id.bytes), label,
+        ])
         guard db.changesCount > 0 else { return }
         for table in ["snapshot", "state"] {
             try db.cachedStatement(sql: "UPDATE \(table) SET label = ? WHERE id = ?")
@@ -104,7 +103,7 @@ extension LabelRecord: PlainRecord {
     }
 
     func isListed(as id: ChunkID, in db: Database) throws -> Bool {
-        try RecordKind.isRecorded(of: [target], at: time, in: "lateLabel", "target", db)
+        try RecordKind.isRecorded(of: [target], sequence, at: time, in: "lateLabel", "target", db)
     }
 }
 
@@ -115,6 +114,7 @@ extension RecordKind {
         schema: """
             CREATE TABLE lateLabel (
                 target BLOB PRIMARY KEY NOT NULL,
+                sequence INTEGER NOT NULL,
                 seconds INTEGER NOT NULL,
                 nanoseconds INTEGER NOT NULL,
                 record BLOB NOT NULL,

@@ -75,9 +75,8 @@ extension NoteRecord: PlainRecord {
         if try isRemoved(id, in: db) { return }
         let place = RootPlace(path: rootPath, machine: machine, time: time)
         let root = try Catalogue.enterRoot(ofRecordAt: place, host: host, into: db)
-        try db.execute(
-            sql: "INSERT OR IGNORE INTO note VALUES (?, ?, ?, ?, ?, ?)",
-            arguments: [
+        try db.cachedStatement(sql: "INSERT OR IGNORE INTO note VALUES (?, ?, ?, ?, ?, ?)")
+            .execute(arguments: [
                 Data(id.bytes), root, time.seconds, time.nanoseconds, Data(text.utf8),
                 snapshot.map { Data($0.chunk.bytes) },
             ])
@@ -90,7 +89,8 @@ extension NoteRecord: PlainRecord {
     }
 
     private func isRemoved(_ id: ChunkID, in db: Database) throws -> Bool {
-        try Row.fetchOne(db, sql: "SELECT 1 FROM removedNote WHERE id = ?", arguments: [Data(id.bytes)]) != nil
+        let statement = try db.cachedStatement(sql: "SELECT 1 FROM removedNote WHERE id = ?")
+        return try Row.fetchOne(statement, arguments: [Data(id.bytes)]) != nil
     }
 }
 
@@ -109,5 +109,5 @@ extension RecordKind {
             ) WITHOUT ROWID;
             CREATE INDEX noteByTime ON note (root, seconds, nanoseconds);
             CREATE TABLE removedNote (id BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
-            """, ofRoots: .init(table: "note", time: "seconds, nanoseconds"), name: { "note \($0)" })
+            """, ofRoots: .init(table: "note", order: .time("seconds, nanoseconds")), name: { "note \($0)" })
 }

@@ -26,7 +26,7 @@ struct RootPlace: Hashable {
     var path: [UInt8]
     var machine: MachineID
     var time: Timestamp
-    /// The sequence of a snapshot; nil for other records, which have only a time.
+    /// Its sequence; nil for records that have only a time.
     var sequence: UInt64?
 }
 
@@ -84,9 +84,21 @@ extension Catalogue {
         }
     }
 
+    /// The present place of `operation`: its root's path and machine, and its sequence there.
+    package func place(
+        of operation: OperationRecord
+    ) throws(StorageError) -> (path: [UInt8], machine: MachineID, sequence: UInt64) {
+        let place = RootPlace(
+            path: operation.rootPath, machine: operation.machine, time: operation.time, sequence: operation.sequence)
+        return try read { db in
+            let present = try Catalogue.present(place, in: db)
+            return (present.path, present.machine, present.sequence ?? operation.sequence)
+        }
+    }
+
     /// The present place of a record that was entered at `place`.
     static func present(_ place: RootPlace, in db: Database) throws -> RootPlace {
-        // A snapshot is moved by its sequence, whatever its time.
+        // A record with a sequence is moved by it, whatever its time.
         let isConcerned =
             place.sequence == nil
             ? "(seconds, nanoseconds) >= (?5, ?6)"
@@ -140,22 +152,26 @@ extension Catalogue {
         let new = try Catalogue.enterRoot(ofRecordAt: place, host: old.value(1), into: db)
         if new == number, record.shift == 0 { return }
         for root in [number, new] { try forgetChanges(ofRoot: root, in: db) }
-        // A snapshot is moved by its sequence, whatever its time.
-        let isMoved = record.through == nil ? "(seconds, nanoseconds) <= (?4, ?5)" : "sequence <= ?4"
-        var arguments: StatementArguments = [new, number, Int64(clamping: record.shift)]
-        arguments += record.through.map { [Int64(clamping: $0)] } ?? [record.time.seconds, record.time.nanoseconds]
-        try db.execute(
-            sql: """
-                UPDATE snapshot SET root = ?1, sequence = MIN(sequence, \(Int64.max) - ?3) + ?3
-                WHERE root = ?2 AND \(isMoved)
-                """, arguments: arguments)
-        for root in [number, new] { try Catalogue.recordSteps(ofRoot: root, in: db) }
         let tables = RecordKind.all.compactMap(\.ofRoots)
-        for rows in tables where rows.table != "snapshot" {
+        for rows in tables {
+            var sets = "root = ?1"
+            var arguments: StatementArguments = [new, number]
+            let isMoved: String
+            switch rows.order {
+            case .time(let columns):
+                isMoved = "(\(columns)) <= (?3, ?4)"
+                arguments += [record.time.seconds, record.time.nanoseconds]
+            case .sequence:
+                sets += ", sequence = MIN(sequence, \(Int64.max) - ?3) + ?3"
+                isMoved = record.through == nil ? "(seconds, nanoseconds) <= (?4, ?5)" : "sequence <= ?4"
+                arguments += [Int64(clamping: record.shift)]
+                arguments +=
+                    record.through.map { [Int64(clamping: $0)] } ?? [record.time.seconds, record.time.nanoseconds]
+            }
             try db.execute(
-                sql: "UPDATE OR REPLACE \(rows.table) SET root = ? WHERE root = ? AND (\(rows.time)) <= (?, ?)",
-                arguments: [new, number, record.time.seconds, record.time.nanoseconds])
+                sql: "UPDATE OR REPLACE \(rows.table) SET \(sets) WHERE root = ?2 AND \(isMoved)", arguments: arguments)
         }
+        for root in [number, new] { try Catalogue.recordSteps(ofRoot: root, in: db) }
         let uses = tables.map { "NOT EXISTS (SELECT 1 FROM \($0.table) WHERE root = ?1)" }
         try db.execute(
             sql: "DELETE FROM root WHERE id = ?1 AND \(uses.joined(separator: " AND "))", arguments: [number])

@@ -22,45 +22,36 @@ package struct StoredOperation: Sendable, Hashable {
 }
 
 extension Catalogue {
-    /// The operations on all roots or on one root (by its number), with completions, by time.
+    /// The operations on all roots or on one root (by its number), with completions, in order.
     package func operations(root: Int64? = nil) throws(StorageError) -> [StoredOperation] {
         let sql = """
             SELECT operation.id, root.path, root.host, kind, seconds, nanoseconds, "before", snapshot, operation.path,
-                target, root.machine, name, parts, failed, leavesRepositories
+                target, root.machine, name, parts, failed, leavesRepositories, sequence
             FROM operation JOIN root ON root.id = operation.root
             WHERE ?1 IS NULL OR root.id = ?1
-            ORDER BY seconds, nanoseconds, operation.id
+            ORDER BY sequence, seconds, nanoseconds, operation.id
             """
         return try read { db in try Row.fetchAll(db, sql: sql, arguments: [root]).map(StoredOperation.init) }
     }
 
-    /// The time of a root's newest operation; nil if there is none.
-    package func latestOperationTime(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) -> Timestamp? {
-        guard let root = try root(path: path, machine: machine) else { return nil }
-        let sql = """
-            SELECT seconds, nanoseconds FROM operation WHERE root = ?
-            ORDER BY seconds DESC, nanoseconds DESC LIMIT 1
-            """
-        return try read { db in
-            try Row.fetchOne(db, sql: sql, arguments: [root.number])
-                .map { try $0.time(seconds: 0, nanoseconds: 1) }
-        }
-    }
-
     func insert(_ operation: StoredOperation, into db: Database) throws {
         let record = operation.record
-        let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.time)
-        let root = try Catalogue.enterRoot(ofRecordAt: place, host: record.host, into: db)
-        try db.execute(
-            sql: "INSERT OR IGNORE INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            arguments: [
-                Data(operation.id.chunk.bytes), root, record.kind.rawValue, record.time.seconds,
-                record.time.nanoseconds, record.before.map { Data($0.chunk.bytes) },
-                record.snapshot.map { Data($0.chunk.bytes) }, Data(record.path.bytes),
-                record.target.map { Data($0.chunk.bytes) }, record.name.map { Data($0.utf8) },
-                Data(record.parts.map(\.bytes).joined(separator: [0])), Int64(clamping: record.failed),
-                record.leavesRepositories,
-            ])
+        let place = try Catalogue.present(
+            RootPlace(path: record.rootPath, machine: record.machine, time: record.time, sequence: record.sequence),
+            in: db)
+        let root = try Catalogue.enterRoot(place, host: record.host, into: db)
+        try db.cachedStatement(
+            sql: "INSERT OR IGNORE INTO operation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        .execute(arguments: [
+            Data(operation.id.chunk.bytes), root, Int64(clamping: place.sequence ?? record.sequence),
+            record.kind.rawValue, record.time.seconds, record.time.nanoseconds,
+            record.before.map { Data($0.chunk.bytes) },
+            record.snapshot.map { Data($0.chunk.bytes) }, Data(record.path.bytes),
+            record.target.map { Data($0.chunk.bytes) }, record.name.map { Data($0.utf8) },
+            Data(record.parts.map(\.bytes).joined(separator: [0])), Int64(clamping: record.failed),
+            record.leavesRepositories,
+        ])
     }
 }
 
@@ -84,7 +75,8 @@ extension StoredOperation {
                         throw DatabaseError(resultCode: .SQLITE_CORRUPT)
                     }
                     return path
-                }, failed: UInt64(clamping: try row.value(13) as Int64), leavesRepositories: try row.value(14)))
+                }, failed: UInt64(clamping: try row.value(13) as Int64), leavesRepositories: try row.value(14),
+                sequence: UInt64(clamping: try row.value(15) as Int64)))
     }
 
     private static func name(_ bytes: Data?) throws -> String? {
@@ -114,6 +106,7 @@ extension RecordKind {
             CREATE TABLE operation (
                 id BLOB PRIMARY KEY NOT NULL,
                 root INTEGER NOT NULL REFERENCES root,
+                sequence INTEGER NOT NULL,
                 kind TEXT NOT NULL,
                 seconds INTEGER NOT NULL,
                 nanoseconds INTEGER NOT NULL,
@@ -126,8 +119,8 @@ extension RecordKind {
                 failed INTEGER NOT NULL,
                 leavesRepositories INTEGER NOT NULL
             ) WITHOUT ROWID;
-            CREATE INDEX operationByTime ON operation (root, seconds, nanoseconds);
-            """, ofRoots: .init(table: "operation", time: "seconds, nanoseconds"),
+            CREATE INDEX operationByOrder ON operation (root, sequence, seconds, nanoseconds, id);
+            """, ofRoots: .init(table: "operation", order: .sequence),
         name: { "operation \(OperationID($0))" }
     ) {
         (record: OperationRecord, found) in StoredOperation(id: OperationID(found.id), record: record)

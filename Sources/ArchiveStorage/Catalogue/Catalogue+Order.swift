@@ -94,13 +94,40 @@ extension Catalogue {
     /// The most snapshots that are marked at one step back.
     private static let markLimit = 4096
 
-    /// The first and the last time of a root's snapshots, and the highest sequence; nil if it has none.
-    package func span(
-        ofRoot root: Int64
-    ) throws(StorageError) -> (first: Timestamp, last: Timestamp, sequence: UInt64)? {
+    // MARK: Sequences
+
+    /// The greatest sequence of a root's snapshots, operations and policies; 0 without any.
+    package func greatestSequence(ofRoot root: Int64) throws(StorageError) -> UInt64 {
+        let tables = ["snapshot", "operation", "policy"]
+        let parts = tables.map { "SELECT MAX(sequence) AS last FROM \($0) WHERE root = ?1" }
+        let sql = "SELECT COALESCE(MAX(last), 0) FROM (\(parts.joined(separator: " UNION ALL ")))"
+        return try read { db in
+            UInt64(clamping: try Int64.fetchOne(db.cachedStatement(sql: sql), arguments: [root]) ?? 0)
+        }
+    }
+
+    /// The sequence of the next operation or policy of the root at `path`.
+    ///
+    /// Like those of snapshots, smaller ones belong to a root that was moved away.
+    package func nextSequence(ofRoot path: [UInt8], machine: MachineID) throws(StorageError) -> UInt64 {
+        let taken = try latestNotice(path: path, machine: machine)?.through ?? 0
+        guard let root = try root(path: path, machine: machine) else { return taken + 1 }
+        return max(taken, try greatestSequence(ofRoot: root.number)) + 1
+    }
+
+    /// One more than the greatest sequence among these rows; 1 without any.
+    func nextSequence(_ rows: String, _ arguments: StatementArguments) throws(StorageError) -> UInt64 {
+        try read { db in
+            let statement = try db.cachedStatement(sql: "SELECT MAX(sequence) FROM \(rows)")
+            return UInt64(clamping: try Int64.fetchOne(statement, arguments: arguments) ?? 0) + 1
+        }
+    }
+
+    /// The first and the last time of a root's snapshots; nil if it has none.
+    package func span(ofRoot root: Int64) throws(StorageError) -> (first: Timestamp, last: Timestamp)? {
         func end(_ order: String) -> String {
             """
-            SELECT seconds, nanoseconds, MAX(sequence) OVER () FROM snapshot WHERE root = ?
+            SELECT seconds, nanoseconds FROM snapshot WHERE root = ?
             ORDER BY seconds \(order), nanoseconds \(order) LIMIT 1
             """
         }
@@ -108,11 +135,7 @@ extension Catalogue {
             guard let first = try Row.fetchOne(db, sql: end("ASC"), arguments: [root]),
                 let last = try Row.fetchOne(db, sql: end("DESC"), arguments: [root])
             else { return nil }
-            let sequence: Int64 = try last.value(2)
-            return (
-                try first.time(seconds: 0, nanoseconds: 1), try last.time(seconds: 0, nanoseconds: 1),
-                UInt64(clamping: sequence)
-            )
+            return (try first.time(seconds: 0, nanoseconds: 1), try last.time(seconds: 0, nanoseconds: 1))
         }
     }
 

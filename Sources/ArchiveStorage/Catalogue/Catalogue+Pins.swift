@@ -17,7 +17,7 @@ extension Catalogue {
     /// The pins by the chunk of the pinned record, including expired pins.
     package func pins() throws(StorageError) -> [ChunkID: PinRecord] {
         let sql = """
-            SELECT target, seconds, nanoseconds, untilSeconds, untilNanoseconds, reason FROM pin WHERE NOT isRemoved
+            SELECT target, seconds, nanoseconds, untilSeconds, untilNanoseconds, reason, sequence FROM pin WHERE NOT isRemoved
             """
         return try read { db in
             var pins: [ChunkID: PinRecord] = [:]
@@ -32,7 +32,7 @@ extension Catalogue {
     /// The pin of a record; nil if it has none.
     package func pin(of target: ChunkID) throws(StorageError) -> PinRecord? {
         let sql = """
-            SELECT target, seconds, nanoseconds, untilSeconds, untilNanoseconds, reason FROM pin
+            SELECT target, seconds, nanoseconds, untilSeconds, untilNanoseconds, reason, sequence FROM pin
             WHERE target = ? AND NOT isRemoved
             """
         return try read { db in
@@ -40,13 +40,9 @@ extension Catalogue {
         }
     }
 
-    /// The time of the latest statement about a record's pin; nil if there is none.
-    package func timeOfPin(_ target: ChunkID) throws(StorageError) -> Timestamp? {
-        try read { db in
-            let statement = try db.cachedStatement(sql: "SELECT seconds, nanoseconds FROM pin WHERE target = ?")
-            return try Row.fetchOne(statement, arguments: [Data(target.bytes)])
-                .map { try $0.time(seconds: 0, nanoseconds: 1) }
-        }
+    /// The sequence of the next statement about a record's pin.
+    package func nextSequence(ofPin target: ChunkID) throws(StorageError) -> UInt64 {
+        try nextSequence("pin WHERE target = ?", [Data(target.bytes)])
     }
 }
 
@@ -56,26 +52,28 @@ extension PinRecord: PlainRecord {
         self.init(
             target: target, time: try row.time(seconds: 1, nanoseconds: 2),
             until: row.hasNull(atIndex: 3) ? nil : try row.time(seconds: 3, nanoseconds: 4),
-            reason: (try row.optional(5) as Data?).map { String(decoding: $0, as: UTF8.self) })
+            reason: (try row.optional(5) as Data?).map { String(decoding: $0, as: UTF8.self) },
+            sequence: UInt64(clamping: try row.value(6) as Int64))
     }
 
     func insert(as id: ChunkID, into db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO pin VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (target) DO UPDATE
-                SET seconds = excluded.seconds, nanoseconds = excluded.nanoseconds, record = excluded.record,
-                    untilSeconds = excluded.untilSeconds, untilNanoseconds = excluded.untilNanoseconds,
-                    reason = excluded.reason, isRemoved = excluded.isRemoved
-                WHERE (excluded.seconds, excluded.nanoseconds, excluded.record) > (seconds, nanoseconds, record)
+                INSERT INTO pin VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (target) DO UPDATE
+                SET sequence = excluded.sequence, seconds = excluded.seconds, nanoseconds = excluded.nanoseconds,
+                    record = excluded.record, untilSeconds = excluded.untilSeconds,
+                    untilNanoseconds = excluded.untilNanoseconds, reason = excluded.reason, isRemoved = excluded.isRemoved
+                WHERE (excluded.sequence, excluded.seconds, excluded.nanoseconds, excluded.record)
+                    > (sequence, seconds, nanoseconds, record)
                 """)
         try statement.execute(arguments: [
-            Data(target.bytes), time.seconds, time.nanoseconds, Data(id.bytes), until?.seconds, until?.nanoseconds,
-            reason.map { Data($0.utf8) }, isRemoved,
+            Data(target.bytes), Int64(clamping: sequence), time.seconds, time.nanoseconds, Data(id.bytes),
+            until?.seconds, until?.nanoseconds, reason.map { Data($0.utf8) }, isRemoved,
         ])
     }
 
     func isListed(as id: ChunkID, in db: Database) throws -> Bool {
-        try RecordKind.isRecorded(of: [target], at: time, in: "pin", "target", db)
+        try RecordKind.isRecorded(of: [target], sequence, at: time, in: "pin", "target", db)
     }
 }
 
@@ -86,6 +84,7 @@ extension RecordKind {
         schema: """
             CREATE TABLE pin (
                 target BLOB PRIMARY KEY NOT NULL,
+                sequence INTEGER NOT NULL,
                 seconds INTEGER NOT NULL,
                 nanoseconds INTEGER NOT NULL,
                 record BLOB NOT NULL,

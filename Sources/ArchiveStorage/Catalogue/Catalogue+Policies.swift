@@ -11,7 +11,8 @@ extension Catalogue {
     /// - Parameter root: the root's number; nil for the general policy.
     package func policy(root: Int64?) throws(StorageError) -> PolicyRecord? {
         let sql = """
-            SELECT record FROM policy WHERE root IS ? ORDER BY seconds DESC, nanoseconds DESC, id DESC LIMIT 1
+            SELECT record FROM policy WHERE root IS ?
+            ORDER BY sequence DESC, seconds DESC, nanoseconds DESC, id DESC LIMIT 1
             """
         let policy: PolicyRecord? = try read { db in
             guard let row = try Row.fetchOne(db, sql: sql, arguments: [root]) else { return nil }
@@ -23,26 +24,24 @@ extension Catalogue {
         return policy.flatMap { $0.isRemoved ? nil : $0 }
     }
 
-    /// When a policy was last set or removed; nil if none was ever set.
-    package func timeOfPolicy(root: Int64?) throws(StorageError) -> Timestamp? {
-        let sql = """
-            SELECT seconds, nanoseconds FROM policy WHERE root IS ? ORDER BY seconds DESC, nanoseconds DESC LIMIT 1
-            """
-        return try read { db in
-            try Row.fetchOne(db, sql: sql, arguments: [root]).map { try $0.time(seconds: 0, nanoseconds: 1) }
-        }
+    /// The sequence of the next policy of all roots.
+    package func nextSequenceOfGeneralPolicy() throws(StorageError) -> UInt64 {
+        try nextSequence("policy WHERE root IS NULL", [])
     }
 }
 
 extension PolicyRecord: PlainRecord {
     func insert(as id: ChunkID, into db: Database) throws {
-        let root = try rootPath.map { path in
-            try Catalogue.enterRoot(
-                ofRecordAt: RootPlace(path: path, machine: machine, time: time), host: host, into: db)
+        let place = try rootPath.map { path in
+            try Catalogue.present(RootPlace(path: path, machine: machine, time: time, sequence: sequence), in: db)
         }
+        let root = try place.map { try Catalogue.enterRoot($0, host: host, into: db) }
         try db.execute(
-            sql: "INSERT OR IGNORE INTO policy VALUES (?, ?, ?, ?, ?)",
-            arguments: [Data(id.bytes), root, time.seconds, time.nanoseconds, Data(encoded())])
+            sql: "INSERT OR IGNORE INTO policy VALUES (?, ?, ?, ?, ?, ?)",
+            arguments: [
+                Data(id.bytes), root, Int64(clamping: place?.sequence ?? sequence), time.seconds, time.nanoseconds,
+                Data(encoded()),
+            ])
     }
 
     func isListed(as id: ChunkID, in db: Database) throws -> Bool {
@@ -58,9 +57,10 @@ extension RecordKind {
             CREATE TABLE policy (
                 id BLOB PRIMARY KEY NOT NULL,
                 root INTEGER REFERENCES root,
+                sequence INTEGER NOT NULL,
                 seconds INTEGER NOT NULL,
                 nanoseconds INTEGER NOT NULL,
                 record BLOB NOT NULL
             ) WITHOUT ROWID;
-            """, ofRoots: .init(table: "policy", time: "seconds, nanoseconds"), name: { "policy \($0)" })
+            """, ofRoots: .init(table: "policy", order: .sequence), name: { "policy \($0)" })
 }

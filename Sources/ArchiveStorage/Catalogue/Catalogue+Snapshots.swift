@@ -111,7 +111,7 @@ extension Catalogue {
             let count = try read { db in try Int.fetchOne(db, sql: sql, arguments: [root, Catalogue.few]) ?? 0 }
             filter.isAmongFew = count < Catalogue.few
         }
-        return filter.query(SnapshotReader.columns, from: "snapshot", "root", filter.owner, hasSequence: true)
+        return filter.query(SnapshotReader.columns, from: "snapshot", "root", filter.owner)
     }
 
     /// Enters `listed`, unless it is already listed or was forgotten.
@@ -218,8 +218,8 @@ extension RecordKind {
             ) WITHOUT ROWID;
             CREATE INDEX snapshotNotInHistory ON snapshot (root, sequence, seconds, nanoseconds, id) WHERE history <> 1;
             CREATE UNIQUE INDEX snapshotByID ON snapshot (id);
-            CREATE INDEX snapshotOfAnyRootByTime ON snapshot (seconds, nanoseconds, id);
-            CREATE INDEX snapshotByLabel ON snapshot (label, seconds, nanoseconds, id) WHERE label IS NOT NULL;
+            CREATE INDEX snapshotOfAnyRootByTime ON snapshot (seconds, nanoseconds, sequence, id);
+            CREATE INDEX snapshotByLabel ON snapshot (label, seconds, nanoseconds, sequence, id) WHERE label IS NOT NULL;
             CREATE TABLE lostSnapshot (
                 segment TEXT NOT NULL,
                 offset INTEGER NOT NULL,
@@ -230,7 +230,7 @@ extension RecordKind {
                 untilNanoseconds INTEGER NOT NULL,
                 PRIMARY KEY (segment, offset)
             ) WITHOUT ROWID;
-            """ + Catalogue.stepsBackTable, ofRoots: .init(table: "snapshot", time: "seconds, nanoseconds"),
+            """ + Catalogue.stepsBackTable, ofRoots: .init(table: "snapshot", order: .sequence),
         name: { "snapshot \(SnapshotID($0).short)" }
     ) {
         (store, found) throws(StorageError) in

@@ -58,7 +58,7 @@ extension Catalogue {
     }
 
     private static func query(_ filter: StateFilter) -> (sql: String, arguments: StatementArguments) {
-        filter.query(StateReader.columns, from: "state", "title", owner(filter), hasSequence: true)
+        filter.query(StateReader.columns, from: "state", "title", owner(filter))
     }
 
     private static func owner(_ filter: StateFilter) -> Data? {

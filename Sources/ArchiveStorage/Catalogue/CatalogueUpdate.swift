@@ -274,10 +274,16 @@ package struct CatalogueUpdate {
         }
         let opening = known == nil ? try self.opening(of: file, &damage) : nil
         damage += scan.damage.map { $0.message(in: file.path) }
-        let lost = (scan.damage + scan.unfinished + [scan.tornTail].compactMap { $0 }).compactMap {
+        let ends = [scan.tornTail, scan.unsearched].compactMap { $0 }
+        let lost = (scan.damage + scan.unfinished + ends).compactMap {
             CatalogueUpdate.lostSnapshot($0, file)
         }
         isClosed = isClosed || hasFooter || !scan.damage.isEmpty
+        if let tail = scan.unsearched {
+            // There may be blocks, so nothing is cut off.
+            damage.append("\(tail.message(in: file.path)); the rest is not searched: it has too many false headers")
+            isClosed = true
+        }
         if let tail = scan.tornTail {
             if isClosed {
                 damage.append(tail.message(in: file.path))
@@ -435,8 +441,9 @@ package struct CatalogueUpdate {
         for kind in RecordKind.all where !RecordKind.enteredFirst.contains(kind.kind) {
             let found = try self.records(of: kind, in: segment, &damage, &summary)
             summary.records[kind.kind, default: 0] += found.count
-            // Where the latest statement counts, the earlier ones then change nothing.
-            records += [.label, .pin].contains(kind.kind) ? found.sorted { $0.time > $1.time } : found
+            // Where the last statement counts, the earlier ones then change nothing.
+            let isLastFirst = [.label, .pin].contains(kind.kind)
+            records += isLastFirst ? found.sorted { $0.isAfter($1) } : found
         }
         try recordLostSnapshots(of: segment, besides: records.compactMap { ($0 as? NewSnapshot)?.listed })
         if damage.isEmpty, segment.isFromStart {

@@ -1,6 +1,7 @@
 // The commit protocol, and its only implementation: blocks, fdatasync, the record, fdatasync, the catalogue.
 
 package import ArchiveFormat
+internal import FileIO
 internal import Synchronization
 internal import Threading
 
@@ -164,7 +165,9 @@ package final class CommitWriter: Sendable {
         _ chunk: RawChunk, replacing old: ChunkID, base: BaseChunk?,
         listed: (_ ownBytes: Int) -> (Listed, any ListedRecord)
     ) throws(StorageError) -> Listed {
-        let forgotten = ForgottenRecords(time: try store.time(after: [old]), records: [old], reason: .purged)
+        let forgotten = ForgottenRecords(
+            time: .now, records: [old], reason: .purged,
+            sequence: try store.catalogue.nextSequence(ofForgetting: [old]))
         let block = try store.encode(
             [chunk, RawChunk(kind: .forgotten, bytes: forgotten.encoded())], bases: base.map { [$0] } ?? [])
         let (result, record) = listed(block.byteCount)

@@ -37,7 +37,7 @@ struct PurgeSurvey {
             let scan = try SegmentScan(
                 of: store.reader.segment(segment.number), from: SegmentHeader.byteCount, verifyingPayloads: false,
                 passingDamage: true)
-            if !scan.unfinished.isEmpty { segments.insert(segment.number) }
+            if !scan.unfinished.isEmpty || scan.unsearched != nil { segments.insert(segment.number) }
         }
     }
 }

@@ -27,6 +27,10 @@ package struct SegmentScan: Sendable {
     package private(set) var unfinished: [Damage] = []
     /// Where a tail without any valid block begins: an interrupted write.
     package private(set) var tornTail: Damage?
+    /// Damage after which the search for blocks was given up: what follows is not known.
+    package private(set) var unsearched: Damage?
+    /// The bytes of headers and blocks that the search after damage has looked at.
+    package private(set) var searchedBytes = 0
     /// The offset of the last block with a record.
     private var lastRecord: Int?
     /// Whether a footer follows the blocks.
@@ -63,8 +67,6 @@ package struct SegmentScan: Sendable {
         let end = min(fileLength, SegmentScan.offsetLimit)
         var offset = length
         var window = SegmentWindow(segment)
-        // A forged segment may have a header everywhere, each with a long payload that does not match.
-        var budget = SegmentScan.searchFactor * fileLength
         while offset < end {
             let reason: String
             do {
@@ -86,10 +88,10 @@ package struct SegmentScan: Sendable {
                 reason = error.message
             }
             let found = Damage(offset: offset, reason: reason)
-            guard passingDamage,
-                let next = try SegmentScan.nextBlock(in: segment, after: offset, below: end, &budget)
-            else {
-                tornTail = found
+            // A forged segment may have a header everywhere, each very long or with a long payload, and none right.
+            let mostBytes = SegmentScan.leastSearchBytes + SegmentScan.searchFactor * fileLength
+            guard passingDamage, let next = try nextBlock(in: segment, after: offset, below: end, mostBytes) else {
+                if searchedBytes >= mostBytes { unsearched = found } else { tornTail = found }
                 return
             }
             damage.append(found)
@@ -118,49 +120,59 @@ package struct SegmentScan: Sendable {
     }
 
     private static let searchBytes = 1 << 20
-    /// Behind damage, this many times the segment's length is read at most to find blocks.
-    private static let searchFactor = 4
+    /// Behind damage, so many bytes are looked at, and so many times the segment's length, at most to find blocks.
+    package static let leastSearchBytes = 256 << 20
+    package static let searchFactor = 4
 
     /// The next offset after `offset` at which a block or the footer's index begins; nil if there is none.
     ///
     /// Holes, which may be long, and unreadable parts are skipped.
-    private static func nextBlock(
-        in segment: Segment, after offset: Int, below end: Int, _ budget: inout Int
+    private mutating func nextBlock(
+        in segment: Segment, after offset: Int, below end: Int, _ mostBytes: Int
     ) throws(StorageError) -> Int? {
-        let overlap = SegmentFooter.indexMagic.count - 1
         var start = offset + 1
         while let data = try segment.bytes.nextData(from: start, below: end) {
             // A block does not begin with zeros, so none begins in a hole.
             start = data.lowerBound
             while start < data.upperBound {
-                if let found = try block(in: segment, from: start, overlap, &budget) { return found }
-                if budget <= 0 { return nil }
-                start += searchBytes
+                if let found = try block(in: segment, from: start, mostBytes) { return found }
+                if searchedBytes >= mostBytes { return nil }
+                start += SegmentScan.searchBytes
             }
         }
         return nil
     }
 
     /// The first offset in the `searchBytes` from `start` at which a block or the footer's index begins.
-    private static func block(
-        in segment: Segment, from start: Int, _ overlap: Int, _ budget: inout Int
+    private mutating func block(
+        in segment: Segment, from start: Int, _ mostBytes: Int
     ) throws(StorageError) -> Int? {
         let bytes: [UInt8]
-        do { bytes = try segment.read(at: start, atMost: searchBytes + overlap) } catch {
+        do {
+            bytes = try segment.read(at: start, atMost: SegmentScan.searchBytes + BlockHeader.prefixLength)
+        } catch {
             guard error.code == .damaged else { throw error }
             return nil
         }
-        for index in bytes.indices.dropLast(overlap) where bytes[index] == BlockHeader.magic[0] {
+        for index in bytes.indices.prefix(SegmentScan.searchBytes) where bytes[index] == BlockHeader.magic[0] {
             let candidate = bytes[index...].prefix(BlockHeader.magic.count)
-            let isBlock = candidate.elementsEqual(BlockHeader.magic)
-            if isBlock, let header = try? segment.blockHeader(at: start + index) {
-                budget -= header.blockLength
-                if budget <= 0 { return nil }
-                if (try? segment.block(at: start + index)) != nil { return start + index }
+            if candidate.elementsEqual(BlockHeader.magic), let length = SegmentScan.headerLength(bytes[index...]) {
+                searchedBytes += length
+                if searchedBytes >= mostBytes { return nil }
+                if let header = try? segment.blockHeader(at: start + index) {
+                    searchedBytes += header.storedLength
+                    if searchedBytes >= mostBytes { return nil }
+                    if (try? segment.block(at: start + index)) != nil { return start + index }
+                }
             }
             let isIndex = candidate.elementsEqual(SegmentFooter.indexMagic)
             if isIndex, try segment.trailer()?.indexOffset == start + index { return start + index }
         }
         return nil
+    }
+
+    /// The length that a header says it has; nil if it cannot be one.
+    private static func headerLength(_ bytes: ArraySlice<UInt8>) -> Int? {
+        Array(bytes.prefix(BlockHeader.prefixLength)).withUnsafeBytes { try? BlockHeader.headerLength(ofPrefix: $0) }
     }
 }

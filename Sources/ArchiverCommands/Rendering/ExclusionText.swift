@@ -47,12 +47,12 @@ enum ExclusionText {
             guard given == nil, let text = text(remembered, namesDefault: false) else { return nil }
             return "\(name): as before, \(text); --reset-exclusions changes this"
         }
-        // The default rule is mentioned only if it changes.
-        let namesDefault = given.excludesEditorHelpers != remembered.excludesEditorHelpers
-        let (before, now) = (
-            text(remembered, namesDefault: namesDefault) ?? "no exclusions",
-            text(given, namesDefault: namesDefault) ?? "no exclusions"
-        )
+        // The default rule is mentioned only if it changes, or if there is no other.
+        let changesDefault = given.excludesEditorHelpers != remembered.excludesEditorHelpers
+        func all(_ rules: ExclusionRules) -> String {
+            text(rules, namesDefault: changesDefault) ?? text(rules) ?? "no exclusions"
+        }
+        let (before, now) = (all(remembered), all(given))
         if isAside {
             return "\(name): only this time, \(now); otherwise, \(before); --reset-exclusions makes this permanent"
         }

@@ -55,7 +55,7 @@ struct PurgeVerification {
         let file = try store.open(segment)
         let scan = try SegmentScan(
             of: file, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: true)
-        for place in scan.damage + scan.unfinished {
+        for place in scan.damage + scan.unfinished + [scan.unsearched].compactMap({ $0 }) {
             add("\(place.message(in: file.path)): its contents are unknown", &found)
         }
         for offset in Set(scan.chunks.map(\.offset)).sorted() {

@@ -36,9 +36,10 @@ struct RecordRewrite {
         for (target, pin) in try store.catalogue.pins() {
             guard let new = replaced[SnapshotID(target)]?.chunk else { continue }
             try store.enter(
-                PinRecord(target: new, time: pin.time, until: pin.until, reason: pin.reason),
+                PinRecord(
+                    target: new, time: pin.time, until: pin.until, reason: pin.reason, sequence: pin.sequence),
                 keepingUnknownOf: store.catalogue.pinRecord(of: target))
-            try store.enter(PinRecord(removedFrom: target, time: .now(after: pin.time)))
+            try store.enter(PinRecord(removedFrom: target, time: .now, sequence: pin.sequence + 1))
         }
     }
 
@@ -75,7 +76,7 @@ struct RecordRewrite {
                 before: old.before.map { replaced[$0] ?? $0 }, snapshot: old.snapshot.map { replaced[$0] ?? $0 },
                 path: old.path, target: old.target.map { moved[$0] ?? $0 }, machine: old.machine,
                 name: matcher.isIn(old.name) ? nil : old.name, parts: old.parts, failed: old.failed,
-                leavesRepositories: old.leavesRepositories)
+                leavesRepositories: old.leavesRepositories, sequence: old.sequence)
             if new == old { continue }
             moved[operation.id] = try store.enter(new, keepingUnknownOf: operation.id.chunk)
             gone.insert(operation.id.chunk)

@@ -65,14 +65,13 @@ struct WrittenRecords {
     /// Enters records without the text in place of those that count now; otherwise older ones would count again.
     func remove() throws {
         for target in labelled {
-            guard let time = try store.catalogue.timeOfLabel(target),
-                matcher.isIn(try store.catalogue.label(of: target, else: nil))
-            else { continue }
-            try store.enter(LabelRecord(target: target, time: .now(after: time), label: nil))
+            guard matcher.isIn(try store.catalogue.label(of: target, else: nil)) else { continue }
+            let sequence = try store.catalogue.nextSequence(ofLabel: target)
+            try store.enter(LabelRecord(target: target, time: .now, label: nil, sequence: sequence))
         }
         for (target, pin) in try store.catalogue.pins() where matcher.isIn(pin.reason) {
             try store.enter(
-                PinRecord(target: target, time: .now(after: pin.time), until: pin.until),
+                PinRecord(target: target, time: .now, until: pin.until, sequence: pin.sequence + 1),
                 keepingUnknownOf: store.catalogue.pinRecord(of: target))
         }
         for (id, gap) in gaps {

@@ -19,7 +19,7 @@ enum KnownFields {
 
     static func gap(_ item: CBORValue) -> CBORValue { fields(0...6, of: item) { $1 } }
 
-    static func operation(_ item: CBORValue) -> CBORValue { fields(0...12, of: item) { $1 } }
+    static func operation(_ item: CBORValue) -> CBORValue { fields(0...13, of: item) { $1 } }
 
     static func rootNotice(_ item: CBORValue) -> CBORValue { fields(0...8, of: item) { $1 } }
 

@@ -182,7 +182,7 @@ extension SeededGenerator {
         return OperationRecord(
             rootPath: record.rootPath, host: record.host, kind: record.kind, time: record.time, before: record.before,
             snapshot: record.snapshot, path: record.path, target: record.target, machine: record.machine,
-            name: record.name, parts: parts, failed: 3, leavesRepositories: true)
+            name: record.name, parts: parts, failed: 3, leavesRepositories: true, sequence: record.sequence + 1)
     }
 
     private mutating func plainOperation() -> OperationRecord {

@@ -199,6 +199,23 @@ struct ArchivePlaceTests {
         #expect(try String(decoding: work.read("said"), as: UTF8.self).contains("created a new archive"))
     }
 
+    /// As after a restart, when the directory of removable disks is made again.
+    @Test(
+        "an archive on a disk that is not mounted is missed, also if the directories above it were made again",
+        .enabled(if: geteuid() == 0))
+    func unmountedRemade() throws {
+        let outcome = try shell(
+            """
+            export HOME=$WORK ARCHIVER_ARCHIVE=$WORK/media/disk/archive; mkdir -p media/disk
+            exec unshare -m --propagation private sh -c '
+                mount -t tmpfs none media/disk && "$PROGRAM" capture -q tree 2> said; umount media/disk
+                rm -r media; mkdir -p media/disk
+                "$PROGRAM" capture tree; echo $?; ls media/disk'
+            """)
+        guard !outcome.errorText.contains("unshare") else { return }
+        #expect(outcome.text == "10\n", "\(outcome.errorText)")
+    }
+
     @Test("if nothing can be remembered, archives are used without a memory")
     func withoutMemory() throws {
         for home in ["/dev/null", "/proc", ""] {

@@ -52,6 +52,30 @@ struct BadDiskTests {
         _ = try work.capture()
     }
 
+    @Test("on a full disk, the ballast has room for the copy of a mostly needed segment", .enabled(if: getuid() == 0))
+    func fullDiskSegment() throws {
+        let work = try Workplace()
+        try FileManager.default.createDirectory(atPath: work.archive.string, withIntermediateDirectories: true)
+        guard try mounted("tmpfs", ["-o", "size=48m"], on: work.archive) else { return }
+        defer { unmount(work.archive) }
+        try work.write("noise", noise(5_000_000))
+        try work.write("other", noise(1_500_000))
+        let first = try work.capture()
+        try work.write("other", "little")
+        let last = try work.capture()
+        #expect(try work.run("prune").status == 0)
+        #expect(try work.run("forget", first).status == 0)
+        let filler = try Descriptor.open(work.archive.appending("filler"), O_WRONLY | O_CREAT, permissions: 0o600)
+        let zeros = [UInt8](repeating: 0, count: 1 << 16)
+        while write(filler.number, zeros, zeros.count) > 0 {}
+        #expect(errno == ENOSPC)
+        let pruned = try work.run("prune", "--now", "--json")
+        #expect(pruned.status == 0, "\(pruned.errorText)")
+        #expect(try #require(JSON.object(pruned.output)["freedBytes"] as? Int) > 1_400_000, "\(pruned.text)")
+        #expect(try work.listed() == [last])
+        #expect(try work.run("check", "--data").status == 0)
+    }
+
     @Test("a watcher on a full disk reclaims forgotten snapshots and captures again", .enabled(if: getuid() == 0))
     func fullDiskWatched() throws {
         let work = try Workplace()

@@ -301,7 +301,11 @@ struct RootsTests {
         #expect(try place.run("capture", place.root.string).status == 0)
         #expect(try !entries().contains("notes") && entries().contains("data.bin"))
         let reset = try place.run("capture", place.root.string, "--reset-exclusions")
-        #expect(reset.errorText.contains("from now on, no exclusions; before, excludes notes/"))
+        #expect(reset.errorText.contains("from now on, excludes helper files of editors; before, excludes notes/"))
+        let again = try place.run("capture", place.root.string, "--exclude", "data.bin")
+        let otherwise = "only this time, excludes data.bin; otherwise, excludes helper files of editors"
+        #expect(again.errorText.contains(otherwise), "\(again.errorText)")
+        #expect(try place.run("capture", place.root.string).status == 0)
         #expect(try place.run("capture", place.root.string).errorText.isEmpty)
         #expect(try entries().contains("notes/todo.txt"))
     }

@@ -83,6 +83,39 @@ struct WatchArchiveTests {
         #expect(try work.run("check", "--data").status == 0)
     }
 
+    @Test(
+        "while its disk is unmounted lazily, and when it is back, a watcher holds no file of the lost mount",
+        .enabled(if: geteuid() == 0))
+    func unmountedLazily() throws {
+        let work = try Workplace()
+        let script = #"""
+            export HOME=$WORK ARCHIVER_ARCHIVE=$WORK/disk/archive; mkdir real disk other; mkfifo events
+            exec unshare -m --propagation private sh -c '
+                await() { while read -r line <&3; do case $line in *"$1"*) return;; esac; done; echo "no $1"; exit 1; }
+                lost() { grep -lE "^mnt_id:[[:space:]]*$id\$" /proc/$p/fdinfo/* | wc -l; }
+                mount -t tmpfs none real && mount --bind real disk
+                id=$(awk -v disk="$WORK/disk" "\$5 == disk { print \$1 }" /proc/self/mountinfo)
+                "$PROGRAM" capture -q tree 2> said || exit 1
+                "$PROGRAM" watch tree --json > events 2> errors & p=$!
+                exec 3< events
+                await "\"watching\""
+                [ "$(lost)" -gt 0 ] || echo "the watcher has no file of the archive"
+                umount -l disk; echo 1 > tree/new
+                await noArchive
+                echo "away $(lost)"
+                # The first mount gets the number of the lost one, which the kernel gives again.
+                mount --bind real other; mount --bind real disk
+                await "\"event\":\"snapshot\""
+                echo "back $(lost)"
+                kill $p; cat <&3 > rest; wait $p; echo $?'
+            """#
+        let outcome = try ChildProcess.run(
+            "sh", ["-c", script].map { Array($0.utf8) },
+            environment: ["WORK": work.path("").string, "PROGRAM": Workplace.program.string], directory: work.path(""))
+        guard !outcome.errorText.contains("unshare") else { return }
+        #expect(outcome.text == "away 0\nback 0\n0\n", "\(outcome.errorText)")
+    }
+
     @Test("snapshots made after the catalogue was deleted are listed")
     func withoutCatalogue() throws {
         let work = try Workplace()

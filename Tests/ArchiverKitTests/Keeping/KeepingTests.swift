@@ -79,7 +79,9 @@ struct KeepingTests {
         #expect(try archive.pins().isEmpty && rebuilt().pins().isEmpty)
         // An expired pin keeps nothing.
         try archive.store.enter(
-            PinRecord(target: pinned.id, time: .now, until: Timestamp.now.advanced(byNanoseconds: 1)))
+            PinRecord(
+                target: pinned.id, time: .now, until: Timestamp.now.advanced(byNanoseconds: 1),
+                sequence: archive.store.catalogue.nextSequence(ofPin: pinned.id)))
         #expect(try archive.pins().isEmpty && archive.pin(of: pinned) == nil)
         try archive.forget([pinned])
         #expect(try archive.snapshots().count == 3)
