@@ -50,4 +50,17 @@ public enum FileKind: UInt8, Sendable, Hashable, CaseIterable {
     package init?(directoryRecordType type: UInt8) {
         self.init(mode: UInt32(type) << 12)
     }
+
+    /// The word for the kind in JSON, on the page and in a pipe.
+    package var word: String {
+        switch self {
+        case .file: "file"
+        case .directory: "directory"
+        case .symbolicLink: "symlink"
+        case .fifo: "fifo"
+        case .socket: "socket"
+        case .characterDevice: "character-device"
+        case .blockDevice: "block-device"
+        }
+    }
 }

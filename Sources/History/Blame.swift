@@ -56,11 +56,15 @@ package struct BlamedLines: RandomAccessCollection, Sendable {
 /// Attributes the lines of a file to its versions, from the newest back until every line has one.
 package struct Blame {
     private let archive: Archive
+    /// Returns the text that the bytes of a version are, whose lines are followed.
+    private let decode: @Sendable ([UInt8]) -> [UInt8]
 
     /// The largest text whose lines are followed, in bytes.
     package static let limit: UInt64 = 16 << 20
 
-    package init(_ archive: Archive) { self.archive = archive }
+    package init(_ archive: Archive, decoding decode: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 }) {
+        (self.archive, self.decode) = (archive, decode)
+    }
 
     /// Returns the lines of the newest of `versions`, which are the versions of one file, the newest first.
     package func lines(_ versions: [PathVersion]) throws -> BlamedLines {
@@ -134,6 +138,6 @@ package struct Blame {
             bytes.append(contentsOf: piece)
             return true
         }
-        return TextLines(bytes)
+        return TextLines(decode(bytes))
     }
 }

@@ -137,18 +137,41 @@ private struct LineSearch {
         var gone: ListedSnapshot?
     }
 
-    /// The contents that were found, each once; those from `lines.count` on are still to be read.
+    /// The contents that were found, each once, by number: a history may have a million, so only a hash is kept of each.
     private struct Contents {
-        var numbers: [Content: Int] = [:]
-        var entries: [Entry] = []
+        private struct Hash: Hashable {
+            let first: Int
+            let second: Int
+
+            init(_ content: Content) {
+                var hasher = Hasher()
+                hasher.combine(content)
+                first = hasher.finalize()
+                hasher = Hasher()
+                hasher.combine(first)
+                hasher.combine(content)
+                second = hasher.finalize()
+            }
+        }
+
+        private var numbers: [Hash: Int] = [:]
         /// The matching lines of each content that was read; nil if it cannot be read.
-        var lines: [[LineScan.Line]?] = []
+        private(set) var lines: [[LineScan.Line]?] = []
+        /// Those that are still to be read.
+        private(set) var waiting: [Entry] = []
 
         mutating func number(of entry: Entry) -> Int {
-            if let known = numbers[entry.content] { return known }
-            numbers[entry.content] = entries.count
-            entries.append(entry)
-            return entries.count - 1
+            let hash = Hash(entry.content)
+            if let known = numbers[hash] { return known }
+            let number = lines.count + waiting.count
+            numbers[hash] = number
+            waiting.append(entry)
+            return number
+        }
+
+        mutating func add(_ found: [[LineScan.Line]?]) {
+            lines += found
+            waiting = []
         }
     }
 
@@ -172,10 +195,8 @@ private struct LineSearch {
             if !isWhole { unreadable.insert(path) }
             waiting.append((path, spans))
             let isLast = number == paths.count - 1
-            guard isLast || waiting.count >= step || contents.entries.count - contents.lines.count >= step else {
-                continue
-            }
-            contents.lines += try scan(contents.entries[contents.lines.count...])
+            guard isLast || waiting.count >= step || contents.waiting.count >= step else { continue }
+            contents.add(try scan(contents.waiting[...]))
             for (path, spans) in waiting {
                 if isCancelled() { break }
                 if spans.contains(where: { contents.lines[$0.content] == nil }) { unreadable.insert(path) }
@@ -222,6 +243,8 @@ private struct LineSearch {
         var spans: [Span] = []
         var isWhole = true
         for version in try archive.history(of: path, in: root, HistoryQuery(followsRenames: false)).reversed() {
+            // A file may have very many versions. What is returned then is not used.
+            if isCancelled() { break }
             if version.change == .metadata, !spans.isEmpty { continue }
             let entry = version.isPresent ? try archive.readableEntry(at: path, in: version.snapshot) : nil
             // The content is unknown, so the lines before it do not count as gone.

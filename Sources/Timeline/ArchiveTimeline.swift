@@ -84,6 +84,22 @@ public final class ArchiveTimeline: TimelineDataSource {
         try current().sessions.filter { $0.last.time >= start && $0.first.time <= end }
     }
 
+    /// Returns what happened on each day (in UTC) that has moments, the first day first.
+    package func days() throws -> [TimelineBucket] {
+        let step = TimelineActivity.daySeconds
+        var days: [(start: Int64, sums: TimelineActivity.Sums)] = []
+        try current().activity.forEach(from: .min, below: .max) { minute, sums in
+            let day = TimelineActivity.floor(minute, step)
+            if days.last?.start != day { days.append((day, TimelineActivity.Sums())) }
+            days[days.count - 1].sums.add(sums)
+        }
+        return days.map { start, sums in
+            TimelineBucket(
+                start: Timestamp(seconds: start), moments: sums.moments, changes: sums.changes,
+                storedBytes: sums.storedBytes)
+        }
+    }
+
     /// Gathers now what the other queries need, so that they need not wait.
     public func prepare() throws { _ = try current() }
 

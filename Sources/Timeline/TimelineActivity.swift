@@ -24,6 +24,7 @@ struct TimelineActivity: Sendable {
     private var sums: [Sums] = []
 
     static let minuteSeconds: Int64 = 60
+    static let daySeconds: Int64 = 86_400
 
     /// Adds a moment; fastest in the order of time.
     mutating func add(_ time: Timestamp, _ changes: ChangeCounts, storedBytes: UInt64) {

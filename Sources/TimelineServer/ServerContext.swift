@@ -20,7 +20,7 @@ final class ServerContext: Sendable {
 
     init(_ archive: Archive, _ options: TimelineServerOptions, _ access: Access) {
         (self.archive, self.options, self.access) = (archive, options, access)
-        usage = UsageKeeper(archive)
+        usage = UsageKeeper(archive, limit: options.usageLimit)
         identity = FileIdentity(at: archive.directory)
     }
 

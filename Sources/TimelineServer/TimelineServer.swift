@@ -29,6 +29,8 @@ package struct TimelineServerOptions: Sendable {
     var patience: TimeAmount = .seconds(10)
     /// The most open connections, so that others wait; nil for a part of the files that the process may open.
     var connectionLimit: Int?
+    /// The most snapshots for which the page counts what takes the space.
+    var usageLimit = 50_000
     /// For tests.
     var searchHooks = SearchHooks()
 

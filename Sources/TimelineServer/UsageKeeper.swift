@@ -9,7 +9,7 @@ internal import Threading
 /// The usage of each root as it was counted last.
 ///
 /// Counting visits every tree of the archive. So an answer has the last count, if there is one, and a new count runs
-/// meanwhile.
+/// meanwhile. As it needs memory for each tree, the trees of very many snapshots are not counted.
 final class UsageKeeper: Sendable {
     struct Count: Sendable {
         let usage: ArchiveUsage
@@ -27,12 +27,14 @@ final class UsageKeeper: Sendable {
     }
 
     private let archive: Archive
+    /// The most snapshots whose trees are counted.
+    let limit: Int
     private let state = Locked(State())
 
     /// A new count begins after so many times the duration of the last one.
     private static let pauseFactor = 20
 
-    init(_ archive: Archive) { self.archive = archive }
+    init(_ archive: Archive, limit: Int) { (self.archive, self.limit) = (archive, limit) }
 
     /// Returns the last count, and begins another one if it is out of date.
     ///

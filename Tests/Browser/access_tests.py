@@ -250,6 +250,13 @@ class UnwritableTests(PageCase):
         self.browser.wait_for_text("#message", "read-only")
 
 
+class NoScriptTests(SceneCase):
+    def test_without_javascript_a_sentence_says_so(self):
+        """The page begins with one sentence for browsers that run no script."""
+        page = Client(self.url).request("GET", "/")[2].decode()
+        self.assertRegex(page, r'<body>\s*<noscript><p class="no-script">This page needs JavaScript: [^<]+</p></noscript>')
+
+
 class SocketTests(SceneCase):
     def setUp(self):
         self.options = []

@@ -19,6 +19,7 @@ class SocketConnection(http.client.HTTPConnection):
 
 class Client:
     """A session like the page's. `url` is the address that `archiver browse` prints."""
+    timeout = 10
 
     def __init__(self, url, socket_path=None):
         parts = urlsplit(url.split(" ")[0])
@@ -30,9 +31,14 @@ class Client:
         self.session = {"X-Archiver-Session": self.details["session"]}
         self.root = self.get("roots")["current"]
 
+    def connection(self):
+        if self.socket_path:
+            return SocketConnection(self.socket_path)
+        return http.client.HTTPConnection(self.host, timeout=self.timeout)
+
     def request(self, method, path, headers=None, body=None):
         """Returns the status, headers and bytes of an answer."""
-        connection = SocketConnection(self.socket_path) if self.socket_path else http.client.HTTPConnection(self.host, timeout=10)
+        connection = self.connection()
         try:
             connection.request(method, path, body=body, headers=headers or {})
             answer = connection.getresponse()

@@ -5,7 +5,7 @@ import os
 import unittest
 
 from page_case import PageCase, Settings
-from webdriver import ESCAPE, LEFT, wait_for
+from webdriver import ENTER, ESCAPE, LEFT, wait_for
 
 SIZES = [(1280, 800), (640, 400), (390, 844), (320, 256)]
 VIEWS = [("d", "difference"), ("b", "blame"), ("h", "history"), ("p", "preview")]
@@ -48,6 +48,66 @@ class AppearanceTests(PageCase):
             violations.flatMap(({id, nodes}) => nodes.map(({target, failureSummary}) => [id, target.join(" "), failureSummary])))""")
         with self.subTest(name):
             self.assertEqual(found, [], json.dumps(found, indent=1)[:2000])
+
+    def test_everything_can_be_reached(self):
+        """Zoomed to 200 % (640 x 400), on a phone and at 320 x 256, each control scrolls into view, and nothing covers it."""
+        self.select("chapter.md")
+        for _ in range(3):
+            self.step(LEFT)
+        for width, height in SIZES[1:]:
+            self.browser.show_as(width, height)
+            for key, view in VIEWS:
+                self.browser.press(key)
+                self.wait_for_view(view)
+                self.assert_reachable(f"{view}, {width} x {height}")
+            for keys, shown in DIALOGS:
+                self.browser.press(keys)
+                wait_for(shown, lambda: self.browser.text(shown))
+                self.assert_reachable(f"{shown}, {width} x {height}", shown.split(" ")[0])
+                self.browser.press(ESCAPE)
+                self.browser.run("document.activeElement?.blur?.()")
+            wanted = {"label", "go-first", "go-to", "restore", "restores", "search", "help", "usage-button", "compare-disk", "to-files"}
+            seen = set(self.browser.run("return [...document.querySelectorAll('[id]')].filter((each) => each.checkVisibility()).map(({ id }) => id)"))
+            self.assertEqual(wanted - seen, set(), (width, height))
+
+    def assert_reachable(self, name, part="body"):
+        with self.subTest(name):
+            self.assertEqual(self.browser.run("""
+                const controls = document.querySelector(arguments[0]).querySelectorAll("button, a[href], select, input, [role=slider], [tabindex='0']");
+                const hidden = [...controls].filter((each) => {
+                  if (!each.checkVisibility() || each.disabled) return false;
+                  each.scrollIntoView({ block: "nearest", inline: "nearest" });
+                  const { left, top, right, bottom } = each.getBoundingClientRect();
+                  const [x, y] = [(Math.max(0, left) + Math.min(innerWidth, right)) / 2, (Math.max(0, top) + Math.min(innerHeight, bottom)) / 2];
+                  const found = document.elementFromPoint(x, y);
+                  return !found || !(each.contains(found) || found.contains(each) && found === each.parentElement);
+                });
+                return hidden.map((each) => each.id || each.outerHTML.slice(0, 120))""", part), [])
+
+    def test_a_phone(self):
+        """One tap opens a folder and another one a file; the timeline folds; the search is on the screen."""
+        self.browser.show_as(390, 844)
+        self.open_page(self.scene.browse()[1])
+        wait_for("the folders", lambda: len(self.rows()) > 2)
+        count = len(self.rows())
+        self.browser.tap("#tree [role=treeitem][aria-expanded]")
+        wait_for("what is in it", lambda: len(self.rows()) > count)
+        self.assertEqual(self.browser.run("return document.getElementById('detail').checkVisibility()"), False)
+        self.assertEqual(self.browser.attribute("#timeline-fold", "aria-expanded"), "false")
+        self.assertFalse(self.browser.run("return document.getElementById('scroller').checkVisibility()"))
+        self.browser.tap("#timeline-fold")
+        wait_for("the timeline", lambda: self.browser.run("return document.getElementById('scroller').checkVisibility()"))
+        self.browser.tap("#timeline-fold")
+        self.browser.press("/", "chapter", ENTER)
+        wait_for("a result", lambda: self.browser.texts("#results button.result"))
+        left, top, right, bottom, width, height = self.browser.run("""
+            const box = document.getElementById('results').getBoundingClientRect();
+            return [box.left, box.top, box.right, box.bottom, innerWidth, innerHeight]""")
+        self.assertTrue(0 <= left and 0 <= top and right <= width and bottom <= height, (left, top, right, bottom))
+        self.browser.tap("#results button.result")
+        self.browser.wait_for_text("#title", "chapter.md")
+        self.browser.tap("#to-files")
+        wait_for("the files", lambda: self.browser.run("return document.getElementById('tree').checkVisibility()"))
 
     def test_nothing_is_wider_than_the_page(self):
         """The page fits its window at each size; --pictures stores screenshots."""

@@ -15,6 +15,7 @@ import appearance_tests
 import page_tests
 import restore_tests
 import task_tests
+import text_tests
 from archive_scene import Scene
 from page_case import Settings
 
@@ -42,7 +43,7 @@ def main():
     past = page_tests.LongPastTests.long_past = page_tests.LongPast()
     try:
         past.start()
-        modules = (access_tests, restore_tests, task_tests, page_tests, appearance_tests)
+        modules = (access_tests, restore_tests, task_tests, text_tests, page_tests, appearance_tests)
         suite = unittest.TestSuite(loader.loadTestsFromModule(module) for module in modules)
         result = unittest.TextTestRunner(verbosity=2).run(suite)
     finally:

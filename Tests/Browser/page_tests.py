@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from archive_scene import HOSTILE_NAMES, STORM, Scene, sound
+from archive_scene import HOSTILE_NAMES, SCRIPT, STORM, Scene, sound
 from page_case import PageCase, Settings
 from webdriver import DOWN, END, ENTER, HOME, LEFT, RIGHT, SHIFT, wait_for
 
@@ -61,6 +61,72 @@ class LiveTests(PageCase):
         self.browser.wait_for_text("#new", "1 new")
         self.step(END, latest)
         wait_for("no more news", lambda: not self.browser.text("#new"))
+
+    def test_the_end_right_after_a_save_goes_on_following(self):
+        """End leads to a snapshot that the server has not announced yet, and the page follows the next ones."""
+        self.step(HOME)
+        self.scene.write("chapter.md", "Saved.\n")
+        latest = self.scene.capture()
+        self.step(END, latest)
+        self.scene.write("chapter.md", "Saved again.\n")
+        next_one = self.scene.capture()
+        self.wait_for_moment(lambda short: short == next_one[:8])
+        self.assertEqual(self.browser.text("#new"), "")
+
+    def test_a_sign_says_that_the_page_waits(self):
+        """It appears while an answer takes longer than a glance, and disappears with the answer."""
+        self.browser.run("""
+            const answers = window.fetch;
+            window.release = null;
+            const held = new Promise((resolve) => (window.release = resolve));
+            window.fetch = (...request) => held.then(() => answers(...request));""")
+        self.browser.press(HOME)
+        self.browser.wait_for_text("#waiting", "loading")
+        self.browser.run("window.release()")
+        wait_for("no sign", lambda: not self.browser.text("#waiting"))
+
+    def test_the_tags_of_moments_hide_nothing(self):
+        """At every moment, and with another one kept beside it, no tag or date of the timeline covers another."""
+        overlaps = """
+            const boxes = [...document.querySelectorAll("#scroller .moment rect, #scroller .axis text")].map((each) => each.getBoundingClientRect());
+            const whole = document.getElementById("scroller").getBoundingClientRect();
+            return boxes.flatMap((one, index) => boxes.slice(index + 1).filter((other) =>
+              one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1))
+              .length + boxes.filter((box) => box.right < whole.left || box.left > whole.right).length"""
+        tags = "return document.querySelectorAll('#scroller .moment rect').length"
+        for width in (1280, 500):
+            self.browser.show_as(width, 844)
+            self.browser.run("document.querySelector('archiver-timeline.folded #timeline-fold')?.click()")
+            self.step(HOME)
+            for key in [RIGHT] * 3 + ["a"] + [RIGHT] * 2 + [LEFT] * 3 + ["-", "-", "-", END, "a"]:
+                before = self.browser.text("#b-id")
+                self.browser.press(key)
+                wait_for("the tags", lambda: self.browser.run(tags) >= 1)
+                if key in (LEFT, RIGHT):
+                    wait_for("the step", lambda: self.browser.text("#b-id") != before)
+                self.assertEqual(self.browser.run(overlaps), 0, (width, key))
+        self.browser.show_as()
+
+    def test_the_history_of_the_root_names_files_by_day_and_session(self):
+        """Each snapshot names what it changed; a head for each day and each session stands above."""
+        self.browser.press("h")
+        rows = wait_for("the versions", lambda: self.browser.texts("#history .version:not(.head)"))
+        self.assertTrue(any("chapter.md" in row and "summary.txt" in row and "2 changed" in row for row in rows), rows)
+        heads = self.browser.texts("#history .version.head")
+        self.assertEqual(len(self.browser.texts("#history .version.day")), 1)
+        self.assertTrue(any(f"{len(rows)} snapshots" in head for head in heads), heads)
+
+    def test_more_results_than_a_page(self):
+        """A search with 150 results shows the newest 60, then more; lines of changed files are not called deleted."""
+        for number in range(150):
+            self.scene.write(f"many/paper {number}.txt", f"paper {number}\n")
+        self.scene.capture()
+        self.browser.press("/", "paper", ENTER)
+        names = "#results section:first-child"
+        self.browser.wait_for_text(f"{names} .muted", "150 results")
+        self.assertEqual(len(self.browser.texts(f"{names} button.result")), 60)
+        self.browser.run("document.querySelector(arguments[0]).click()", f"{names} .more-results")
+        wait_for("all", lambda: len(self.browser.texts(f"{names} button.result")) == 150)
 
     def test_the_page_works_offline(self):
         """The page reports that it is offline; versions shown before can be shown again."""
@@ -137,23 +203,35 @@ class SessionTests(PageCase):
 
 class OthersTests(PageCase):
     def test_what_others_do_appears(self):
-        """A label, a forgotten snapshot, a watcher's start and end, and a moved directory appear without reloading."""
+        """A label, a forgotten snapshot, a watcher's start and end, and a moved directory appear without reloading; prints when."""
+        delays = {}
+
+        def appears(what, selector, words):
+            began = time.monotonic()
+            self.browser.wait_for_text(selector, words)
+            delays[what] = f"{what} {time.monotonic() - began:.1f} s"
+
         self.scene.run("label", self.scene.latest, "from outside")
-        self.browser.wait_for_text("#b-label", "from outside", 4)
+        appears("label", "#b-label", "from outside")
         watcher = self.scene.watch()
-        self.browser.wait_for_text("#status-text", "watched to", 4)
+        appears("watcher", "#status-text", "watched to")
         first = self.browser.text("#status-text")
         wait_for("the time moves on", lambda: self.browser.text("#status-text") not in (first, ""), 12)
         self.scene.end(watcher)
-        wait_for("no watcher", lambda: "watched to" not in self.browser.text("#status-text"), 4)
+        appears("its end", "#status-text", "not watched")
         shown = self.step(LEFT)
         self.scene.run("forget", shown)
-        self.browser.wait_for_text("#message", "was forgotten", 4)
+        appears("forget", "#message", "was forgotten")
         moved = self.scene.root + " moved"
         os.rename(self.scene.root, moved)
         self.scene.run("roots", "move", self.scene.root, moved)
-        self.browser.wait_for_text("#message", "novel moved", 6)
+        appears("move", "#message", "novel moved")
         os.rename(moved, self.scene.root)
+        archive = self.scene.environment["ARCHIVER_ARCHIVE"]
+        os.rename(archive, archive + " moved")
+        appears("archive gone", "#status-text", "archive is gone")
+        os.rename(archive + " moved", archive)
+        print("\n  " + ", ".join(delays.values()))
 
     def test_a_purge_names_the_page_and_its_process(self):
         """purge needs the archive for itself: its error says who uses it."""
@@ -164,6 +242,24 @@ class OthersTests(PageCase):
 
 
 class HostileTests(PageCase):
+    def test_the_command_line_is_right_for_names_of_any_bytes(self):
+        """For every hostile name, a shell that runs the shown command prints the file."""
+        self.select("hostile")
+        self.browser.press(ENTER)
+        wait_for("the files", lambda: len(self.rows()) >= len(HOSTILE_NAMES) + 3)
+        for index, (label, _) in enumerate(self.rows()):
+            if "directory" in label or not any(word in label for word in ("bad", "img", "line", "gpj", "long")):
+                continue
+            self.browser.run("document.querySelectorAll('#tree [role=treeitem]')[arguments[0]].click()", index)
+            command = wait_for("the command", lambda: (text := self.browser.text("#command")).startswith("archiver cat") and text)
+            done = subprocess.run(
+                ["bash", "-c", 'archiver() { "$BINARY" "$@"; }; ' + command], cwd=self.scene.root, timeout=30, stdout=subprocess.PIPE,
+                env={**self.scene.environment, "BINARY": self.scene.binary})
+            self.assertEqual((done.returncode, done.stdout), (0, SCRIPT), command)
+            before = command
+            self.browser.run("document.querySelectorAll('#tree [role=treeitem]')[arguments[0]].click()", 0)
+            wait_for("another command", lambda: self.browser.text("#command") != before)
+
     def test_hostile_names_and_files_run_nothing(self):
         """Selects each hostile file and shows it in every view, then opens the files themselves in the browser."""
         self.select("hostile")

@@ -124,6 +124,19 @@ class Browser:
         """Runs a function with this body, and returns its result."""
         return self._call("POST", f"{self.session}/execute/sync", {"script": script, "args": values})
 
+    def run_async(self, script, *values):
+        """Runs a function that calls its last argument with its result."""
+        return self._call("POST", f"{self.session}/execute/async", {"script": script, "args": values})
+
+    def tap(self, selector):
+        """Taps on the middle of an element with a finger."""
+        place = self.run("const { left, top, width, height } = document.querySelector(arguments[0]).getBoundingClientRect();"
+                         "return [left + width / 2, top + height / 2].map(Math.round)", selector)
+        self._call("POST", f"{self.session}/actions", {"actions": [
+            {"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": [
+                {"type": "pointerMove", "duration": 0, "x": place[0], "y": place[1]},
+                {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]}]})
+
     def evaluate(self, expression):
         """Returns the value of an expression or a promise, exempt from the page's content security policy."""
         answer = self.devtools("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
@@ -193,7 +206,7 @@ class Firefox(Browser):
 
     def evaluate(self, expression):
         script = "const done = arguments[arguments.length - 1]; Promise.resolve(eval(arguments[0])).then(done);"
-        return self._call("POST", f"{self.session}/execute/async", {"script": script, "args": [expression]})
+        return self.run_async(script, expression)
 
     def log(self):
         return []

@@ -96,7 +96,7 @@ import Testing
         }
         let root = try AnswerTests.root(place)
         let whole = try place.get(Log.self, "log?root=\(root)").versions
-        #expect(whole.map(\.change) == ["changed", "added"])
+        #expect(whole.map(\.change) == ["modified", "added"])
         #expect(whole.first?.names?.prefix(2) == ["edited.txt", "deleted.txt"] && whole.first?.counts?.removed == 1)
         let folder = try place.get(Log.self, "log?root=\(root)&path=folder").versions
         #expect(folder.first?.names?.first == "deleted.txt" && folder.first?.names?.contains("edited.txt") == false)
@@ -153,5 +153,75 @@ import Testing
         #expect(usage.paths?.contains { $0.path == "folder" } == true)
         let again = try place.get(Usage.self, target)
         #expect(again.countedAt == usage.countedAt && !again.isCounting)
+    }
+
+    @Test("of more snapshots than the limit only the days are counted, not what takes the space")
+    func limitsUsage() async throws {
+        struct Usage: Decodable {
+            struct Day: Decodable { let snapshots: Int }
+            struct Item: Decodable {}
+            let days: [Day]
+            let paths: [Item]?
+            let limit: Int?
+            let isCounting: Bool
+        }
+        let place = try await ServerPlace(usageLimit: 1, past: AnswerTests.edits)
+        let usage = try place.get(Usage.self, "usage?root=\(try AnswerTests.root(place))")
+        #expect(usage.limit == 1 && usage.paths == nil && !usage.isCounting)
+        #expect(usage.days.reduce(0) { $0 + $1.snapshots } == 2)
+    }
+
+    @Test("blame names the encoding and, for each change, the version before it, also under an earlier name")
+    func blamesEarlierVersions() async throws {
+        struct Answer: Decodable {
+            struct Line: Decodable {
+                let text: String
+                let origin: Int
+
+                init(from decoder: any Decoder) throws {
+                    var list = try decoder.unkeyedContainer()
+                    (text, origin) = (try list.decode(String.self), try list.decode(Int.self))
+                }
+            }
+            struct Earlier: Decodable {
+                let snapshot: Snapshot
+                let path: String
+            }
+            struct Origin: Decodable {
+                let snapshot: Snapshot
+                let earlier: Earlier?
+            }
+            let lines: [Line]
+            let origins: [Origin]
+            let encoding: String?
+        }
+        func wide(_ text: String) -> [UInt8] { text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } }
+        let common = (1...6).map { "line \($0), which stays as it was\n" }.joined()
+        let place = try await ServerPlace { scratch, archive in
+            func write(_ name: String, _ bytes: [UInt8]) throws {
+                try Data(bytes).write(to: URL(filePath: "\(scratch.path)/root/\(name)"))
+            }
+            func capture() throws { _ = try archive.capture(scratch.path.pushing("root")) }
+            try scratch.write("root/other.txt", "other\n")
+            try write("old.txt", wide(common + "caf\n"))
+            try write("latin.txt", Array("caf\n".utf8))
+            try capture()
+            try FileManager.default.moveItem(
+                atPath: "\(scratch.path)/root/old.txt", toPath: "\(scratch.path)/root/new.txt")
+            try write("new.txt", wide(common + "café\n"))
+            try write("latin.txt", Array("caf".utf8) + [0xE9, 0x0A])
+            try capture()
+        }
+        let root = try #require(try place.archive.roots().first)
+        let ids = try place.archive.snapshots(SnapshotQuery(root: root)).map(\.id.hex)
+        let renamed = try place.get(Answer.self, "blame?snapshot=\(ids[1])&path=new.txt")
+        #expect(renamed.encoding == "UTF-16" && renamed.lines.map(\.text).last == "café")
+        let origins = renamed.lines.map { renamed.origins[$0.origin] }
+        #expect(origins.map(\.snapshot.id) == Array(repeating: ids[0], count: 6) + [ids[1]])
+        #expect(origins.first?.earlier == nil)
+        #expect(origins.last?.earlier.map { [$0.snapshot.id, $0.path] } == [ids[0], "old.txt"])
+        let latin = try place.get(Answer.self, "blame?snapshot=\(ids[1])&path=latin.txt")
+        #expect(latin.encoding == "Latin-1" && latin.lines.map(\.text) == ["café"])
+        #expect(latin.origins.first?.earlier?.path == "latin.txt")
     }
 }

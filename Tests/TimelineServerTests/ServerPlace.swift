@@ -26,6 +26,7 @@ final class ServerPlace: Sendable {
     ///   - hooks: called by each search.
     init(
         hooks: SearchHooks = SearchHooks(), connectionLimit: Int? = nil, patience: TimeAmount = .seconds(10),
+        usageLimit: Int? = nil,
         past: (TemporaryDirectory, Archive) throws -> Void = { _, _ in }
     ) async throws {
         let scratch = try TemporaryDirectory()
@@ -34,6 +35,7 @@ final class ServerPlace: Sendable {
         var options = TimelineServerOptions()
         options.searchHooks = hooks
         (options.connectionLimit, options.patience) = (connectionLimit, patience)
+        if let usageLimit { options.usageLimit = usageLimit }
         let (urls, sender) = AsyncStream<String>.makeStream()
         let server = TimelineServer(archive, options)
         access = server.access

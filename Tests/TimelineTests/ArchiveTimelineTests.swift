@@ -34,7 +34,7 @@ import Testing
         ArchiveTimeline(archive, root: try #require(try archive.roots().first), countingInterval: .zero)
     }
 
-    @Test("any number of buckets counts every listed snapshot once, also after captures and forgetting")
+    @Test("any number of buckets, and the days, count every listed snapshot once, also after captures and forgetting")
     func buckets() throws {
         try capture(30)
         let timeline = try timeline()
@@ -51,6 +51,9 @@ import Testing
                 let starts = found.buckets.map { $0.start.milliseconds - span.first.milliseconds }
                 #expect(starts.allSatisfy { $0 >= 0 && $0 % found.milliseconds == 0 }, "\(starts)")
             }
+            let days = try timeline.days().map { [$0.start.seconds, Int64($0.moments), Int64($0.storedBytes)] }
+            let counted = try archive.dailyUsage().map { [$0.day.seconds, Int64($0.snapshots), Int64($0.storedBytes)] }
+            #expect(days == counted)
         }
         try expectAll()
         try capture(5)

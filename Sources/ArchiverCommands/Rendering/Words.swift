@@ -6,18 +6,6 @@ internal import ArchiverKit
 internal import FileIO
 
 extension FileKind {
-    var word: String {
-        switch self {
-        case .file: "file"
-        case .directory: "directory"
-        case .symbolicLink: "symlink"
-        case .fifo: "fifo"
-        case .socket: "socket"
-        case .characterDevice: "character-device"
-        case .blockDevice: "block-device"
-        }
-    }
-
     /// The letter in `ls -l`.
     var letter: Character {
         switch self {

@@ -46,7 +46,7 @@ struct DiffAnswer: Encodable {
     static func hunks(_ old: TextLines, _ new: TextLines) -> (hunks: [Hunk], isTruncated: Bool) {
         var (hunks, lines): ([Hunk], Int) = ([], 0)
         func texts(_ sign: String, _ text: TextLines, _ range: Range<Int>) -> [[String]] {
-            text.lines[range].map { [sign, LineText.text($0)] }
+            text.lines[range].map { [sign, LineText.text($0).text] }
         }
         for group in UnifiedDiff.hunks(TextLines.edits(from: old, to: new)) {
             guard let first = group.first, let last = group.last else { continue }
@@ -72,24 +72,43 @@ struct DiffAnswer: Encodable {
     }
 }
 
-/// Texts in other encodings than UTF-8.
+/// Texts in other encodings than UTF-8; text.js has the same rules for what the page reads by itself.
 enum LineText {
-    /// Returns a line as text: as Latin-1 if it is not UTF-8.
-    static func text(_ bytes: some Collection<UInt8>) -> String {
-        String(validating: bytes, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
+    /// The bytes at the beginning of a file that tell its encoding.
+    static let sniffedBytes: UInt64 = 8192
+
+    /// Returns a line as text, and whether it is UTF-8: if not, it is read as Latin-1.
+    static func text(_ bytes: some Collection<UInt8>) -> (text: String, isUTF8: Bool) {
+        if let text = String(validating: bytes, as: UTF8.self) { return (text, true) }
+        return (String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) })), false)
     }
 
-    /// Returns UTF-16 with a byte order mark as UTF-8; nil for anything else.
+    /// Whether a text begins as UTF-16.
+    static func isUTF16(_ bytes: [UInt8]) -> Bool { byteOrder(of: bytes) != nil }
+
+    /// Returns UTF-16 as UTF-8; nil for anything else.
     static func utf8(of bytes: [UInt8]) -> [UInt8]? {
-        guard bytes.count >= 2 else { return nil }
-        let isBig = bytes[0] == 0xFE && bytes[1] == 0xFF
-        guard isBig || bytes[0] == 0xFF && bytes[1] == 0xFE else { return nil }
-        let units = stride(from: 2, to: bytes.count - 1, by: 2).map { index in
-            let (high, low) = isBig ? (bytes[index], bytes[index + 1]) : (bytes[index + 1], bytes[index])
+        guard let order = byteOrder(of: bytes) else { return nil }
+        let units = stride(from: order.hasMark ? 2 : 0, to: bytes.count - 1, by: 2).map { index in
+            let (high, low) = order.isBig ? (bytes[index], bytes[index + 1]) : (bytes[index + 1], bytes[index])
             return UInt16(high) << 8 | UInt16(low)
         }
         return Array(String(decoding: units, as: UTF16.self).utf8)
+    }
+
+    /// Returns the byte order of UTF-16, by its mark, or because Latin letters have a zero in each second byte.
+    private static func byteOrder(of bytes: [UInt8]) -> (isBig: Bool, hasMark: Bool)? {
+        if bytes.starts(with: [0xFE, 0xFF]) { return (true, true) }
+        if bytes.starts(with: [0xFF, 0xFE]) { return (false, true) }
+        let head = bytes.prefix(Int(sniffedBytes))
+        var zeros = (even: 0, odd: 0)
+        for (index, byte) in head.enumerated() where byte == 0 {
+            if index.isMultiple(of: 2) { zeros.even += 1 } else { zeros.odd += 1 }
+        }
+        let half = Double(head.count) / 2
+        if Double(zeros.odd) > half * 0.4, Double(zeros.even) < half * 0.05 { return (false, false) }
+        if Double(zeros.even) > half * 0.4, Double(zeros.odd) < half * 0.05 { return (true, false) }
+        return nil
     }
 }
 
@@ -110,14 +129,14 @@ struct ComparedFile {
         switch place {
         case .snapshot(let snapshot):
             guard let entry = try archive.entry(at: path, in: snapshot) else { return nil }
-            side = DiffAnswer.Side(size: entry.size, content: ContentName.of(entry), kind: entry.kind.answer)
+            side = DiffAnswer.Side(size: entry.size, content: ContentName.of(entry), kind: entry.kind.word)
             let isReadable = entry.kind == .file && entry.size <= Blame.limit
             bytes = isReadable ? try archive.read(entry, range: 0..<entry.size) : nil
             isOnDisk = false
         case .disk(let root):
             guard let file = try archive.presentFile(at: path, in: root, limit: Blame.limit) else { return nil }
             let size = file.kind == .file ? file.size : 0
-            side = DiffAnswer.Side(size: size, content: file.bytes.map(DiffAnswer.state), kind: file.kind.answer)
+            side = DiffAnswer.Side(size: size, content: file.bytes.map(DiffAnswer.state), kind: file.kind.word)
             bytes = file.bytes
             isOnDisk = true
         }

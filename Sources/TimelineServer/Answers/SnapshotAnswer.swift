@@ -67,17 +67,6 @@ struct RootAnswer: Encodable {
     }
 }
 
-extension FileKind {
-    var answer: String {
-        switch self {
-        case .file: "file"
-        case .directory: "directory"
-        case .symbolicLink: "symlink"
-        default: "other"
-        }
-    }
-}
-
 /// Names for contents: equal bytes mostly have the same name, so that the browser fetches them once.
 enum ContentName {
     static func of(_ entry: Entry) -> String? {

@@ -124,18 +124,22 @@ struct UsageAnswer: Encodable {
     /// When the paths were counted.
     let countedAt: Int64?
     let isCounting: Bool
+    /// The most snapshots whose paths are counted, if there are more; nil if the paths are counted.
+    let limit: Int?
     /// Why they cannot be counted.
     let failure: String?
     let room: Room
     let dailyBytes: UInt64
 
-    private static let limit = 50
+    private static let pathLimit = 50
 
     init(_ root: ArchivedRoot, _ context: ServerContext) throws {
-        days = try context.archive.dailyUsage(of: root).map {
-            Day(day: $0.day.milliseconds, snapshots: $0.snapshots, storedBytes: $0.storedBytes)
+        days = try context.timeline(of: root).days().map {
+            Day(day: $0.start.milliseconds, snapshots: $0.moments, storedBytes: $0.storedBytes)
         }
-        let (count, isCounting, failure) = try context.usage.usage(of: root)
+        let isLong = try context.archive.snapshotCount(SnapshotQuery()) > context.usage.limit
+        limit = isLong ? context.usage.limit : nil
+        let (count, isCounting, failure) = isLong ? (nil, false, nil) : try context.usage.usage(of: root)
         (self.isCounting, self.failure, countedAt) = (isCounting, failure, count?.time.milliseconds)
         paths = count.map { count in
             let items = count.usage.items.compactMap { item -> Item? in
@@ -144,7 +148,7 @@ struct UsageAnswer: Encodable {
                 return Item(
                     path: name.path, pathBytes: name.pathBytes, ownBytes: item.ownBytes, versions: item.versions)
             }
-            return Array(items.sorted { $0.ownBytes > $1.ownBytes }.prefix(UsageAnswer.limit))
+            return Array(items.sorted { $0.ownBytes > $1.ownBytes }.prefix(UsageAnswer.pathLimit))
         }
         let present = try context.archive.room()
         room = Room(

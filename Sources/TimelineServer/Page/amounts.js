@@ -29,7 +29,13 @@ export function churn({ added, changed, removed }) {
   return parts.join(", ") || "nothing changed";
 }
 
+/** What a change is called; its mark is below. */
+export const changeWords = {
+  added: "added", modified: "changed", removed: "removed", renamed: "renamed from", renamedAway: "renamed to",
+  metadata: "permissions or times",
+};
+
 export const marks = {
-  added: "+", changed: "~", removed: "−", renamed: "→", renamedAway: "→",
-  create: "+", overwrite: "~", remove: "−", metadata: "·",
+  added: "+", modified: "~", removed: "−", renamed: "→", renamedAway: "→",
+  create: "+", replace: "~", delete: "−", metadata: "·",
 };

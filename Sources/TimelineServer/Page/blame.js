@@ -24,34 +24,29 @@ export class Blame {
     if (!answer.lines.length) return this.box.replaceChildren(notice("An empty file."));
     this.#lines = new Lines(answer.lines.length, (index) => this.#line(answer, index), this.box, "lines text blame-lines");
     const top = this.box.scrollTop;
-    this.box.replaceChildren(this.#lines.element, answer.isTruncated
-      ? element("p", { class: "facts", text: "Only the beginning of a long file. The command below prints all of it." }) : "");
+    const facts = [answer.encoding, answer.isTruncated ? "only the beginning of a long file: the command below prints all of it" : ""];
+    this.box.replaceChildren(this.#lines.element, element("p", { class: "facts", text: facts.filter(Boolean).join(", ") }));
     this.box.scrollTop = top;
   }
 
-  /** Shows the blame of the file as it was before a snapshot changed it. */
-  async #before(snapshot) {
-    const parent = await this.#page.walk.withID(snapshot.parent).catch(() => null);
-    if (parent) this.#page.goTo(parent);
-  }
-
-  #line({ lines, snapshots }, index) {
+  #line({ lines, origins }, index) {
     const [text, from] = lines[index];
-    const snapshot = snapshots[from];
+    const { snapshot, earlier } = origins[from];
     const isFirst = index === 0 || lines[index - 1][1] !== from;
     const line = element("div", { class: isFirst ? "line first" : "line", "data-n": index + 1 });
-    if (isFirst && snapshot) {
+    if (isFirst) {
       line.append(button("", () => {
         this.#page.goTo(snapshot);
         this.#page.show("diff");
       }, { class: "origin", title: moment(snapshot.time), "aria-label": `Line ${index + 1}: since ${moment(snapshot.time)}` }));
       line.firstChild.append(element("code", { text: snapshot.short }), " " + brief(snapshot.time));
-      if (snapshot.parent) {
-        line.append(button("‹", () => this.#before(snapshot), {
+      // The file as it was before this change, perhaps under another name.
+      if (earlier) {
+        line.append(button("‹", () => this.#page.openAt({ ...earlier, snapshot: undefined, kind: "file" }, earlier.snapshot, null, "blame"), {
           class: "before", title: "Blame before this change", "aria-label": `Line ${index + 1}: blame before this change`,
         }));
       }
-    } else line.append(element("span", { class: "origin" }, isFirst ? "unknown" : ""));
+    } else line.append(element("span", { class: "origin" }));
     line.append(element("span", { class: "words", text: escapedLine(text) || "\u200b" }));
     return line;
   }

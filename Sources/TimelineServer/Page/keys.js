@@ -16,7 +16,7 @@ export const keysOf = (page) => [
   ["g", ["g"], "go to a date and time", () => openGoTo(page)],
   ["[", ["["], "the previous version of the selected entry", () => page.step("version", -1)],
   ["]", ["]"], "the next version", () => page.step("version", 1)],
-  ["a", ["a"], "compare from here: A stays at this moment; again to release A", () => page.togglePin()],
+  ["a", ["a"], "compare from here: A stays at this moment; again for the snapshot before", () => page.togglePin()],
   ["n", ["n"], "compare with the files on disk now; again to end that", () => page.toggleDisk()],
   ["p", ["p"], "preview", () => page.show("preview")],
   ["d", ["d"], "diff: what changed between the two moments", () => page.show("diff")],

@@ -57,7 +57,7 @@ export function writeMoments({ position, aSnapshot, roots }) {
   byId("a-kind").textContent = isDisk ? "" : pinnedA ? "kept" : aID === "none" ? "" : "the snapshot before";
   const isKept = pinnedA !== null && !isDisk;
   byId("pin-a").setAttribute("aria-pressed", String(isKept));
-  byId("pin-a").textContent = isKept ? "Release A" : "Compare from here";
+  byId("pin-a").textContent = isKept ? "Compare with the one before" : "Compare from here";
   byId("compare-disk").setAttribute("aria-pressed", String(isDisk));
   byId("compare-disk").hidden = !roots.isHere(position.root);
 }

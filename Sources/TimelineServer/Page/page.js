@@ -119,9 +119,9 @@ export class Page {
     this.position.go({ item: change, view: change.kind === "file" ? "diff" : this.position.view });
   }
 
-  /** Opens an entry in a snapshot that has it, and a line to scroll to. */
-  openAt(item, b, find) {
-    this.position.go({ item, b, pinnedA: null, isFollowing: b.id === this.latest?.id, view: "preview", find });
+  /** Opens a view of an entry in a snapshot that has it, and a line to scroll to. */
+  openAt(item, b, find, view = "preview") {
+    this.position.go({ item, b, pinnedA: null, isFollowing: b.id === this.latest?.id, view, find });
     this.timeline.show(b.time);
   }
 
@@ -153,7 +153,7 @@ export class Page {
     const { pinnedA, b } = this.position;
     const isKept = pinnedA !== null && pinnedA !== disk;
     this.position.go({ pinnedA: isKept ? null : b });
-    if (!isKept && b) say(`A stays at ${moment(b.time)}. Now choose another moment for B.`);
+    if (!isKept && b) say(`Compared with ${moment(b.time)} (A) from now on: choose another moment to show (B).`);
   }
 
   /** Compares with the files on disk, or with the snapshot before again. */

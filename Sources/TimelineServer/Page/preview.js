@@ -1,7 +1,7 @@
 // A file as it was: text, image, sound, film, or bytes. For a directory or the whole root: its changes.
 
 import { button, element, notice } from "./elements.js";
-import { bytes as sizeOf, churn, counted, marks } from "./amounts.js";
+import { bytes as sizeOf, changeWords, churn, counted, marks } from "./amounts.js";
 import { brief, moment } from "./dates.js";
 import { isAborted } from "./api.js";
 import { typeOf } from "./contents.js";
@@ -9,6 +9,8 @@ import { escapedLine, isBelow, nameElement, nameOf, folderOf } from "./names.js"
 import { hexLine } from "./hex.js";
 import { Lines } from "./lines.js";
 import { TextReader } from "./text.js";
+
+const longLine = 1000;
 
 export class Preview {
   #page;
@@ -43,7 +45,7 @@ export class Preview {
     const { contents, position } = this.#page;
     const { item } = position;
     if (item.kind === "symlink") return { nodes: [notice("A symbolic link to:", nameElement(item.target ?? "?", "target"))] };
-    if (item.kind === "other") return { nodes: [notice("Not a regular file: a device, a socket or a pipe.")] };
+    if (!["file", "directory"].includes(item.kind)) return { nodes: [notice("Not a regular file: a device, a socket or a pipe.")] };
     const holder = position.holder;
     const type = typeOf(item.path);
     if (type === "image") {
@@ -88,6 +90,8 @@ export class Preview {
         class: index === wanted ? "line found" : "line", "data-n": rows[index].n ?? "", text: escapedLine(rows[index].text) || "\u200b",
       }), this.box, "lines text");
       lines.element.style.setProperty("--digits", String(Math.max(3, String(reader.count).length)));
+      // The browser lays out long lines only when they come into view.
+      if (rows.some(({ text }) => text.length > longLine)) lines.element.classList.add("long");
       pieces.all.push(lines);
       box.append(lines.element);
       if (wanted >= 0) found = () => lines.reveal(wanted);
@@ -102,17 +106,18 @@ export class Preview {
       try {
         add((await contents.piece(holder, item, read, signal)).bytes);
         more.disabled = false;
+        // The end may still be in view: only a new observation says so.
+        seen.unobserve(more);
+        if (read < file.size) seen.observe(more);
       } catch (error) {
         if (!isAborted(error)) more.textContent = error.message;
       }
     };
     const more = button("Show more", load, { class: "plain", id: "more-text" });
+    const seen = new IntersectionObserver(([entry]) => entry.isIntersecting && load(), { root: this.box, rootMargin: "600px 0px" });
+    pieces.all.push(seen);
     add(file.bytes);
-    if (read < file.size) {
-      const seen = new IntersectionObserver(([entry]) => entry.isIntersecting && load(), { root: this.box, rootMargin: "600px 0px" });
-      pieces.all.push(seen);
-      seen.observe(more);
-    }
+    if (read < file.size) seen.observe(more);
     return { lines: pieces, reveal: () => found?.(), nodes: [box, read < file.size ? more : "", facts] };
   }
 
@@ -174,7 +179,7 @@ function changeParts(change) {
   return [
     element("span", { class: "mark", text: marks[change.change], "aria-hidden": "true" }),
     nameElement(nameOf(change.path)), nameElement(folderOf(change.path), "folder"),
-    element("span", { class: "word", text: change.change }),
+    element("span", { class: "word", text: changeWords[change.change] }),
     element("span", { class: "size", text: change.kind === "file" ? sizes : change.kind }),
   ];
 }

@@ -9,7 +9,7 @@ import { diffRows, unifiedLine } from "./difference-lines.js";
 import { complain, say } from "./messages.js";
 import { escaped, folderOf, nameElement, nameOf, pathQuery, shortened } from "./names.js";
 
-const words = { create: "create", overwrite: "overwrite", remove: "remove", metadata: "permissions and times" };
+const words = { create: "create", replace: "overwrite", delete: "remove", metadata: "permissions and times" };
 
 /** The time of a version in few words: "12:04" for the day of `other`, else with its date. */
 const timeOfVersion = (time, other = Date.now()) =>
@@ -244,10 +244,10 @@ function copyName(name, time) {
   return `${stem} (${timeOfVersion(time)})${end}`;
 }
 
-const action = ({ kind, path, bytes: size }) => element("li", { class: kind },
+const action = ({ action: kind, path, bytes: size }) => element("li", { class: kind },
   element("span", { class: "mark", text: marks[kind], "aria-hidden": "true" }),
   nameElement(path, "path"), element("span", { class: "word", text: words[kind] }),
-  element("span", { class: "size", text: kind === "create" || kind === "overwrite" ? bytes(size) : "" }));
+  element("span", { class: "size", text: kind === "create" || kind === "replace" ? bytes(size) : "" }));
 
 export function showProblems(problems) {
   openDialog("problems", "Some entries could not be restored", [

@@ -2,7 +2,7 @@
 // restore. Left and right are left to the page: they move through time.
 
 import { byId, element, settled } from "./elements.js";
-import { bytes, counted, marks } from "./amounts.js";
+import { bytes, changeWords, counted, marks } from "./amounts.js";
 import { brief } from "./dates.js";
 import { Folders } from "./folders.js";
 import { escaped, folderOf, nameElement, nameOf, samePlace } from "./names.js";
@@ -10,7 +10,6 @@ import { Rows } from "./rows.js";
 import { isAborted } from "./api.js";
 
 const isNarrow = matchMedia("(max-width: 760px)");
-const words = { added: "added", changed: "changed", removed: "removed" };
 const emptyTexts = {
   all: "This directory is empty at this moment.",
   changed: "No file differs between the two moments.",
@@ -223,7 +222,7 @@ export class Tree extends EventTarget {
     if (canChoose) row.setAttribute("aria-checked", String(isChosen));
     row.setAttribute("aria-label", [
       escaped(nameOf(item.path)), folder && "in " + escaped(folder), isFolder ? "directory" : "",
-      lastIn ? "deleted " + brief(deletedIn.time) : words[item.change] ?? "",
+      lastIn ? "deleted " + brief(deletedIn.time) : changeWords[item.change] ?? "",
       item.contained ? `with ${counted(item.contained, "entry", "entries")}` : "",
     ].filter(Boolean).join(", "));
     row.append(
@@ -233,7 +232,7 @@ export class Tree extends EventTarget {
       nameElement(nameOf(item.path) + (isFolder ? "/" : "")),
       folder ? nameElement(folder, "folder") : element("span", { class: "fill" }),
       element("span", { class: "size", text: lastIn ? brief(deletedIn.time) : isFolder ? "" : bytes(item.size) }),
-      element("span", { class: "mark", text: lastIn ? "" : marks[item.change] ?? "", title: words[item.change] ?? "" }));
+      element("span", { class: "mark", text: lastIn ? "" : marks[item.change] ?? "", title: changeWords[item.change] ?? "" }));
     return row;
   }
 }

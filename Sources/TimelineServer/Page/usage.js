@@ -56,6 +56,8 @@ function content(usage, hours) {
     chart("Changes by hour of the day, last 16 days", hours.map((value, index) => ({ label: `${index}:00`, value })),
       (value) => number(Math.round(value)), { head: "Hour", unit: "Changes" }),
     usage.failure ? notice(usage.failure) : "",
+    usage.limit ? notice("What takes the space is not counted here.", element("p", { class: "muted" },
+      `The archive has more than ${number(usage.limit)} snapshots. On a command line, archiver usage counts them.`)) : "",
     usage.isCounting ? element("p", { class: "muted", role: "status", text: usage.paths ? `As of ${moment(usage.countedAt)}; counting again…` : "Counting what takes the space…" }) : "",
     !usage.paths ? "" : ranking("What takes the space", usage.paths.map((path) => ({
       name: nameElement(path.path || "./", "path"), value: path.ownBytes, text: bytes(path.ownBytes), more: number(path.versions),

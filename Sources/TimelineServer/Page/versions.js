@@ -2,15 +2,10 @@
 // size: a large cut shows as a long bar. Versions of a directory name what changed, and are grouped by session, too.
 
 import { element, notice } from "./elements.js";
-import { bytes, churn, counted, marks, signedBytes } from "./amounts.js";
+import { bytes, changeWords, churn, counted, marks, signedBytes } from "./amounts.js";
 import { brief, clock, date, moment, startOfDay } from "./dates.js";
 import { escaped, shortened } from "./names.js";
 import { Rows } from "./rows.js";
-
-const words = {
-  added: "added", changed: "changed", removed: "removed", renamed: "renamed from", renamedAway: "renamed to",
-  metadata: "permissions or times",
-};
 
 export class Versions {
   #page;
@@ -91,12 +86,12 @@ export class Versions {
     const { snapshot, change } = version;
     const isFile = version.kind === "file";
     const other = version.otherPath ? " " + shortened(version.otherPath, 40) : "";
-    row.title = moment(snapshot.time) + (other ? ", " + words[change] + " " + escaped(version.otherPath) : "");
+    row.title = moment(snapshot.time) + (other ? ", " + changeWords[change] + " " + escaped(version.otherPath) : "");
     row.append(
       element("span", { class: `mark ${change}`, text: marks[change] ?? "", "aria-hidden": "true" }),
       element("span", { class: "time", text: clock(snapshot.time) }),
       element("code", { text: snapshot.short }),
-      element("span", { class: "word" }, version.names ? namesText(version) : words[change] + other, snapshot.label
+      element("span", { class: "word" }, version.names ? namesText(version) : changeWords[change] + other, snapshot.label
         ? element("span", { class: "label", text: " ◆ " + shortened(snapshot.label, 40) }) : ""),
       version.isPresent ? this.#page.smallPictures.of(snapshot.id, version) : "");
     if (!isFile) return row;

@@ -32,7 +32,7 @@ struct DeletedRoutes {
             init(_ deleted: DeletedPath, _ pins: Set<ChunkID>) {
                 let name = NameAnswer(deleted.path)
                 (path, pathBytes) = (name.path, name.pathBytes)
-                (kind, size, contained) = (deleted.kind.answer, deleted.size, deleted.contained)
+                (kind, size, contained) = (deleted.kind.word, deleted.size, deleted.contained)
                 deletedIn = SnapshotAnswer(deleted.deletedIn, pins)
                 lastIn = SnapshotAnswer(deleted.lastIn, pins)
             }

@@ -135,7 +135,7 @@ struct RestoreRoutes {
 
     private struct PlanAnswer: Encodable {
         struct Action: Encodable {
-            let kind: String
+            let action: String
             let path: String
             let pathBytes: String?
             let bytes: UInt64
@@ -179,7 +179,7 @@ struct RestoreRoutes {
             actions = plan.actions.prefix(PlanAnswer.limit).map { action in
                 let name = NameAnswer(action.path)
                 return Action(
-                    kind: action.kind.answer, path: name.path, pathBytes: name.pathBytes, bytes: action.bytes)
+                    action: action.kind.rawValue, path: name.path, pathBytes: name.pathBytes, bytes: action.bytes)
             }
             var counts = Counts()
             for action in plan.actions {
@@ -302,16 +302,5 @@ struct RestoreRoutes {
             try context.archive.label(.snapshot(snapshot), as: wish.label)
         }
         return Labelled(snapshot: try context.answer(context.snapshot(snapshot.id.hex)))
-    }
-}
-
-extension RestoreAction.Kind {
-    fileprivate var answer: String {
-        switch self {
-        case .create: "create"
-        case .replace: "overwrite"
-        case .metadata: "metadata"
-        case .delete: "remove"
-        }
     }
 }

@@ -110,7 +110,7 @@ struct SearchRoutes {
         init(_ found: FoundName, _ pins: Set<ChunkID>) {
             let name = NameAnswer(found.path)
             (path, pathBytes) = (name.path, name.pathBytes)
-            (kind, size, versions) = (found.kind.answer, found.size, found.versionCount)
+            (kind, size, versions) = (found.kind.word, found.size, found.versionCount)
             first = SnapshotAnswer(found.first, pins)
             lastChange = SnapshotAnswer(found.lastChange, pins)
             lastIn = SnapshotAnswer(found.lastIn, pins)

@@ -69,9 +69,10 @@ struct TextRoutes {
                 let changes = try context.archive.changes(of: version, in: root, limit: nameLimit)
                 let counts = version.isFirst ? version.snapshot.changes : version.counts
                 return Versions.Version(
-                    snapshot: SnapshotAnswer(version.snapshot, pins), change: version.isFirst ? "added" : "changed",
-                    size: 0,
-                    kind: "directory", path: name.path, pathBytes: name.pathBytes, otherPath: nil, isPresent: true,
+                    snapshot: SnapshotAnswer(version.snapshot, pins),
+                    change: (version.isFirst ? PathVersion.Change.added : .modified).rawValue, size: 0,
+                    kind: FileKind.directory.word, path: name.path, pathBytes: name.pathBytes, otherPath: nil,
+                    isPresent: true,
                     counts: .init(added: counts.added, changed: counts.modified, removed: counts.removed),
                     names: changes.map { String(decoding: $0.path.name, as: UTF8.self) })
             }
@@ -81,8 +82,8 @@ struct TextRoutes {
         let versions = found.prefix(limit).map { version in
             let name = NameAnswer(version.path)
             return Versions.Version(
-                snapshot: SnapshotAnswer(version.snapshot, pins), change: version.change.answer, size: version.size,
-                kind: version.kind.answer, path: name.path, pathBytes: name.pathBytes,
+                snapshot: SnapshotAnswer(version.snapshot, pins), change: version.change.rawValue, size: version.size,
+                kind: version.kind.word, path: name.path, pathBytes: name.pathBytes,
                 otherPath: version.otherPath.map { NameAnswer($0).path }, isPresent: version.isPresent)
         }
         return Versions(versions: Array(versions), hasMore: found.count > limit)
@@ -102,17 +103,39 @@ struct TextRoutes {
     private struct BlamedLines: Encodable {
         struct Line: Encodable {
             let text: String
-            let snapshot: Int
+            /// An index in `origins`.
+            let origin: Int
 
             func encode(to encoder: any Encoder) throws {
                 var list = encoder.unkeyedContainer()
                 try list.encode(text)
-                try list.encode(snapshot)
+                try list.encode(origin)
+            }
+        }
+
+        /// The snapshot that introduced lines.
+        struct Origin: Encodable {
+            let snapshot: SnapshotAnswer
+            /// The version that it changed; nil if the file was not there before.
+            let earlier: Earlier?
+        }
+
+        struct Earlier: Encodable {
+            let snapshot: SnapshotAnswer
+            let path: String
+            let pathBytes: String?
+
+            init(_ version: PathVersion, _ pins: Set<ChunkID>) {
+                let name = NameAnswer(version.path)
+                snapshot = SnapshotAnswer(version.snapshot, pins)
+                (path, pathBytes) = (name.path, name.pathBytes)
             }
         }
 
         let lines: [Line]
-        let snapshots: [SnapshotAnswer]
+        let origins: [Origin]
+        /// `UTF-16` or `Latin-1`; nil for UTF-8.
+        let encoding: String?
         let isTruncated: Bool
     }
 
@@ -120,30 +143,38 @@ struct TextRoutes {
         let snapshot = try context.snapshot(query.required("snapshot"))
         let path = try query.path()
         let entry = try context.entry(path, in: snapshot)
-        guard entry.kind == .file, let text = try bytes(entry, context), !TextLines.isBinary(text) else {
-            throw Refusal.bad("'\(path)' is not a text file, or is too large to follow its lines")
+        guard entry.kind == .file, entry.size <= Blame.limit else {
+            throw Refusal.bad(
+                "'\(path)' is not a file, or is larger than \(Blame.limit >> 20) MiB: its lines are not followed")
         }
+        // Only the beginning: the text is read once more, and may be large.
+        let head = try context.archive.read(entry, range: 0..<min(entry.size, LineText.sniffedBytes))
+        let isWide = LineText.isUTF16(head)
+        guard isWide || !TextLines.isBinary(head) else { throw Refusal.bad("'\(path)' is not a text file") }
         let versions = try context.archive.history(of: path, in: snapshot.root, HistoryQuery(through: snapshot))
-        let lines = try Blame(context.archive).lines(versions)
+        let lines = try Blame(context.archive) { LineText.utf8(of: $0) ?? $0 }.lines(versions)
         let pins = try context.pins()
         var numbers: [SnapshotID: Int] = [:]
-        var snapshots: [SnapshotAnswer] = []
+        var origins: [BlamedLines.Origin] = []
+        var isLatin = false
         let answers = lines.prefix(lineLimit).map { line in
             let version = line.version.snapshot
-            let number = numbers[version.id] ?? snapshots.count
-            if number == snapshots.count {
+            let number = numbers[version.id] ?? origins.count
+            if number == origins.count {
                 numbers[version.id] = number
-                snapshots.append(SnapshotAnswer(version, pins))
+                let earlier = versions.drop { $0.snapshot.id != version.id }.dropFirst().first
+                origins.append(
+                    BlamedLines.Origin(
+                        snapshot: SnapshotAnswer(version, pins),
+                        earlier: earlier.flatMap { $0.isPresent ? BlamedLines.Earlier($0, pins) : nil }))
             }
-            return BlamedLines.Line(text: LineText.text(line.bytes), snapshot: number)
+            let (text, isUTF8) = LineText.text(line.bytes)
+            if !isUTF8 { isLatin = true }
+            return BlamedLines.Line(text: text, origin: number)
         }
-        return BlamedLines(lines: answers, snapshots: snapshots, isTruncated: lines.count > lineLimit)
-    }
-
-    /// Returns the content of a file; nil if it is too large to compare lines.
-    private static func bytes(_ entry: Entry, _ context: ServerContext) throws -> [UInt8]? {
-        guard entry.size <= Blame.limit else { return nil }
-        return try context.archive.read(entry, range: 0..<entry.size)
+        return BlamedLines(
+            lines: answers, origins: origins, encoding: isWide ? "UTF-16" : isLatin ? "Latin-1" : nil,
+            isTruncated: lines.count > lineLimit)
     }
 
     // MARK: Differences
@@ -158,7 +189,7 @@ struct TextRoutes {
             let state = [left, right].compactMap { $0 }.first { $0.isOnDisk }?.side.content
             return DiffAnswer(kind: kind, left: left?.side, right: right?.side, state: state)
         }
-        let isFile = sides.allSatisfy { $0.map { $0.side.kind == "file" } ?? true }
+        let isFile = sides.allSatisfy { $0.map { $0.side.kind == FileKind.file.word } ?? true }
         guard isFile else { return answer("binary") }
         guard var old = left.map(\.bytes) ?? [], var new = right.map(\.bytes) ?? [] else {
             return answer(try haveSameContent(path, places, context) ? "same" : "binary")
@@ -205,18 +236,5 @@ struct TextRoutes {
         default: return false
         }
         return isSame
-    }
-}
-
-extension PathVersion.Change {
-    var answer: String {
-        switch self {
-        case .added: "added"
-        case .removed: "removed"
-        case .renamedAway: "renamedAway"
-        case .renamed: "renamed"
-        case .metadata: "metadata"
-        case .modified: "changed"
-        }
     }
 }

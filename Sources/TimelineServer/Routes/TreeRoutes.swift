@@ -43,7 +43,7 @@ struct TreeRoutes {
                 let answer = NameAnswer(entry.path)
                 name = String(decoding: entry.path.name, as: UTF8.self)
                 (path, pathBytes) = (answer.path, answer.pathBytes)
-                kind = entry.kind.answer
+                kind = entry.kind.word
                 size = entry.size
                 modified = entry.modified.milliseconds
                 mode = "0" + String(entry.permissions, radix: 8)
@@ -108,11 +108,11 @@ struct TreeRoutes {
             else { return true }
             let child = path.appending(Array(name))
             if child != difference.path {
-                if changes[child] == nil { changes[child] = "changed" }
+                if changes[child] == nil { changes[child] = Difference.Kind.modified.rawValue }
             } else if let left = difference.left, difference.right == nil {
                 gone.append(left)
             } else {
-                changes[child] = difference.kind.answer
+                changes[child] = difference.kind.rawValue
             }
             return true
         }
@@ -132,11 +132,11 @@ struct TreeRoutes {
             let contentBefore: String?
             let contentAfter: String?
 
-            init(_ place: RelativePath, _ left: Entry?, _ right: Entry?) {
-                let name = NameAnswer(place)
+            init(_ entry: Entry, _ left: Entry?, _ right: Entry?) {
+                let name = NameAnswer(entry.path)
                 (path, pathBytes) = (name.path, name.pathBytes)
-                kind = (right ?? left)?.kind.answer ?? "other"
-                change = left == nil ? "added" : right == nil ? "removed" : "changed"
+                kind = entry.kind.word
+                change = (left == nil ? Difference.Kind.added : right == nil ? .removed : .modified).rawValue
                 (sizeBefore, sizeAfter) = (left?.size, right?.size)
                 contentBefore = left.flatMap(ContentName.of)
                 contentAfter = right.flatMap(ContentName.of)
@@ -158,8 +158,8 @@ struct TreeRoutes {
         let limit = try query.number("limit", in: 1...changeLimit, usual: 1000)
         var answer = Changes()
         func add(_ left: Entry?, _ right: Entry?) {
-            guard let path = left?.path ?? right?.path, !path.isRoot else { return }
-            let change = Changes.Change(path, left, right)
+            guard let entry = right ?? left, !entry.path.isRoot else { return }
+            let change = Changes.Change(entry, left, right)
             if answer.changes.count < limit { answer.changes.append(change) } else { answer.isTruncated = true }
             switch (left, right) {
             case (nil, _): answer.counts.added += 1
@@ -191,8 +191,4 @@ struct TreeRoutes {
         }
         return answer
     }
-}
-
-extension Difference.Kind {
-    var answer: String { self == .modified ? "changed" : rawValue }
 }

@@ -105,6 +105,14 @@ struct JSONArticleTests {
         let own = article[start.upperBound..<end.lowerBound].matches(of: /`(\w+)`/).map { String($0.1) }
         let vocabulary = try JSONArticleTests.vocabulary()
         #expect(words.filter { !Shape.isWord($0, of: vocabulary) }.sorted() == own)
+        // The words for kinds, changes and actions are those of the same types.
+        let lists = Set(
+            interface.matches(of: /"enum": \[([^\]]*)\]/).map { list in
+                list.1.matches(of: /"([^"]+)"/).map { String($0.1) }
+            })
+        #expect(lists.contains(FileKind.allCases.map(\.word)))
+        #expect(lists.contains([Difference.Kind.added, .modified, .removed].map(\.rawValue)))
+        #expect(lists.contains([RestoreAction.Kind.create, .replace, .metadata, .delete].map(\.rawValue)))
     }
 
     @Test("every command has a section in the article")
