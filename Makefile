@@ -19,9 +19,10 @@ PROGRAM = "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
 # The packages for building, for more speed, and for the tests and the demo.
 BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
-TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time chromium chromium-driver firefox-esr
+TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time mandoc zsh fish dpkg-dev \
+	chromium chromium-driver firefox-esr
 
-.PHONY: help setup setup-test build build-tests demo test test-all browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall bench bench-lines build-benchmarks year clean
+.PHONY: help setup setup-test build build-tests demo test test-all browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall deb tarball system-test bench bench-lines build-benchmarks year clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -128,20 +129,24 @@ sanitizers: setup ## Run the programs of the outside package with ThreadSanitize
 format: ## Format the sources.
 	@$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
 
-# The completions of each shell, where it looks for them. The service's unit is written by `archiver enable`.
-COMPLETIONS = bash:bash-completion/completions/archiver zsh:zsh/site-functions/_archiver \
-	fish:fish/vendor_completions.d/archiver.fish
+# What is installed below PREFIX: fixtures/install.sh knows the places. The service is set up by `archiver enable`.
+INSTALL = fixtures/setup.sh python3 && fixtures/install.sh
 
-install: build ## Install the program and the completions of bash, zsh and fish below PREFIX (default /usr/local).
-	@install -D -m 0755 $(PROGRAM) "$(DESTDIR)$(PREFIX)/bin/archiver"
-	@for each in $(COMPLETIONS); do \
-		target="$(DESTDIR)$(PREFIX)/share/$${each#*:}"; install -d "$${target%/*}"; \
-		$(PROGRAM) --generate-completion-script "$${each%%:*}" > "$$target"; chmod 0644 "$$target"; \
-	done
+install: build ## Install the program, man pages, completions and units below PREFIX (default /usr/local).
+	@$(INSTALL) $(PROGRAM) "$(DESTDIR)" "$(PREFIX)"
 
 uninstall: ## Remove what `make install` has installed; archives and configurations stay.
-	@rm -f "$(DESTDIR)$(PREFIX)/bin/archiver"
-	@for each in $(COMPLETIONS); do rm -f "$(DESTDIR)$(PREFIX)/share/$${each#*:}"; done
+	@fixtures/install.sh --remove "$(DESTDIR)" "$(PREFIX)"
+
+deb: build ## Make a Debian package in .build/packages.
+	@fixtures/setup.sh dpkg-dev && fixtures/package.sh deb $(PROGRAM) .build/packages
+
+tarball: build ## Make an archive of the installed files, with its checksum, in .build/packages.
+	@fixtures/package.sh tarball $(PROGRAM) .build/packages
+
+# Needs root, and a Debian archive to download packages from once.
+system-test: deb ## Install the package in a Debian with systemd, in a container, and cut its power.
+	@fixtures/setup.sh debootstrap systemd-container && python3 -B Tests/System/system_test.py .build/packages/archiver_*.deb
 
 # ROUNDS=3 ONLY=first-usr-share,list SCALE=small REPOSITORY=path/of/a/git/repository JSON=file; `make bench-lines` lists
 # the names for ONLY.

@@ -10,8 +10,8 @@ struct ArchiverCommand: ParsableCommand {
         commandName: "archiver",
         abstract: "Records every state of a directory, to list, compare and restore.",
         discussion: """
-            archiver watch ~/project            # capture every change from now on
-            archiver enable ~/project           # … and after each restart, too
+            archiver enable ~/project           # capture every change from now on
+            archiver status                     # is every change captured?
             archiver list                       # list the snapshots
             archiver restore @10m               # go back ten minutes
             archiver undo                       # undo that restore
@@ -24,6 +24,7 @@ struct ArchiverCommand: ParsableCommand {
             archiver help times                 # how to name times
             archiver help exclusions            # how to exclude files
             archiver help json                  # output for programs
+            archiver help --all                 # all commands and options
 
             The archive is $ARCHIVER_ARCHIVE, the one that the configuration names, or ~/.local/share/archiver. On SIGUSR1 a running \
             command prints its progress.
@@ -32,19 +33,7 @@ struct ArchiverCommand: ParsableCommand {
             archive; 11 locked; 64 wrong usage; 130 interrupted.
             """,
         version: "archiver \(version)",
-        subcommands: [
-            WatchCommand.self, EnableCommand.self, DisableCommand.self, ServiceCommand.self, ReloadCommand.self,
-            ConfigCommand.self, StatusCommand.self, AuditCommand.self, DoctorCommand.self, CaptureCommand.self,
-            ListCommand.self, RootsCommand.self, SyncCommand.self, RunCommand.self, MarkCommand.self, TurnsCommand.self,
-            RewindCommand.self,
-            KeepCommand.self, PinCommand.self, UnpinCommand.self, LabelCommand.self, NoteCommand.self,
-            ForgetCommand.self, UnforgetCommand.self,
-            LogCommand.self, FindCommand.self, GrepCommand.self, DeletedCommand.self, ChangesCommand.self,
-            SessionsCommand.self, BlameCommand.self, BisectCommand.self, PickCommand.self, BrowseCommand.self,
-            ShowCommand.self, DiffCommand.self, CatCommand.self, RestoreCommand.self, UndoCommand.self,
-            RedoCommand.self, OperationsCommand.self, CheckCommand.self, UsageCommand.self, PruneCommand.self,
-            PurgeCommand.self, RepairCommand.self,
-        ])
+        groupedSubcommands: CommandGroups.all)
 
     /// Repeated here so that these options can precede the command's name.
     @OptionGroup var global: GlobalOptions

@@ -77,12 +77,17 @@ package enum ArchiverProgram {
         case let status as ChildStatus: return status.code
         default: break
         }
+        if isFullHelp(arguments) {
+            try? Output.standard.line(help(CleanExit.helpRequest(ArchiverCommand.self)))
+            try? Output.standard.flush()
+            return ExitStatus.done.rawValue
+        }
         if ArchiverCommand.exitCode(for: error).isSuccess {
             if let unknown = unknownTopic(arguments) {
                 return self.report(unknown, arguments, isJSON: isJSON)
             }
             // The parser throws help, the version and completion scripts as errors.
-            let text = helpTopic(arguments) ?? version(arguments, isJSON: isJSON)
+            let text = helpTopic(arguments) ?? version(arguments, isJSON: isJSON) ?? firstHelp(error, arguments)
             try? Output.standard.line(text ?? help(error))
             try? Output.standard.flush()
             return ExitStatus.done.rawValue
@@ -98,6 +103,21 @@ package enum ArchiverProgram {
         let lines = ArchiverCommand.fullMessage(for: error, columns: columns).split(
             separator: "\n", omittingEmptySubsequences: false)
         return lines.map { $0.hasPrefix("USAGE: ") ? TextWrap.wrapped("  " + $0, to: columns).dropFirst(2) : $0 }
+            .joined(separator: "\n")
+    }
+
+    /// Whether the help of all commands is requested, by a word that the parser does not know.
+    private static func isFullHelp(_ arguments: [String]) -> Bool {
+        arguments.count == 2 && ["help", "--help", "-h"].contains(arguments[0]) && arguments[1] == "--all"
+    }
+
+    /// The program's own help with the first commands only; nil if another text is requested.
+    private static func firstHelp(_ error: any Error, _ arguments: [String]) -> String? {
+        let words = words(arguments)
+        guard words.isEmpty || words == ["help"] else { return nil }
+        let lines = help(error).split(separator: "\n", omittingEmptySubsequences: false)
+        guard let end = lines.firstIndex(where: { $0.hasPrefix("OPTIONS:") }) else { return nil }
+        return (lines[..<end].map(String.init) + [CommandGroups.firstLines(columns: Output.standard.columns ?? 80)])
             .joined(separator: "\n")
     }
 

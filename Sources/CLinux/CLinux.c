@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/fanotify.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -269,4 +270,12 @@ char **clinux_environment(void) {
 
 int clinux_spawn_in(void *actions, const char *directory) {
     return posix_spawn_file_actions_addchdir_np(actions, directory);
+}
+
+int clinux_pipe(int ends[2]) {
+    return pipe2(ends, O_CLOEXEC);
+}
+
+int clinux_memory_file(void) {
+    return memfd_create("archiver", MFD_CLOEXEC);
 }

@@ -27,7 +27,7 @@ package enum ConfigurationSchema {
         /// Its keys and the types of their values.
         package var keys: [String: ValueType] {
             switch self {
-            case .top: ["archive": .text]
+            case .top: ["archive": .text, "on-event": .text, "log-file": .text, "private-logs": .flag]
             case .keep, .rootKeep: ConfigurationSchema.keep
             case .budget: ["max-size": .text, "min-free": .text]
             case .root: ConfigurationSchema.root

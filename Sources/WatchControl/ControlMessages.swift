@@ -31,6 +31,8 @@ package struct ControlRequest: Codable, Sendable {
         case configure
         /// Read the configuration file again; only the service understands it.
         case reload
+        /// Send the latest lines of the log, without names; only the service understands it.
+        case log
     }
 
     package let action: Action
@@ -66,6 +68,8 @@ package struct ControlResponse: Codable, Sendable {
     package var isConfigured: Bool?
     /// What a reload has changed, in a sentence.
     package var reloaded: String?
+    /// The latest lines of the log.
+    package var log: [String]?
     package var failure: Finding?
 
     /// Another root and its status.
@@ -97,6 +101,11 @@ package struct ControlResponse: Codable, Sendable {
     package init(reloaded: String) {
         self.init()
         self.reloaded = reloaded
+    }
+
+    package init(log: [String]) {
+        self.init()
+        self.log = log
     }
 
     package init(failure: ArchiverError) { self.init(failure: Finding(failure)) }

@@ -20,11 +20,13 @@ struct StatusCommand: ParsableCommand {
             The exit code is 0 if there is no problem, 2 if the archive is damaged, and 1 otherwise. Each line that \
             begins with “!” names a problem and its remedy. With --max-lag, for cron and monitors, the code is 3 if a \
             root is not proven current: its watcher does not answer that everything is captured, and its latest \
-            capture is older than that.
+            capture is older than that. With --metrics-file the exit code only says whether the file was written, unless \
+            --max-lag is given, too.
 
             Examples:
               archiver status
               archiver status --max-lag 5m --quiet
+              archiver status --metrics-file /var/lib/node_exporter/archiver.prom
               archiver status ~/project --json
             """)
 
@@ -37,6 +39,12 @@ struct StatusCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Exit with 3 if a root was last proven current before this.", valueName: "duration"))
     var maxLag: DurationArgument?
 
+    @Flag(help: "Print metrics in the text format of OpenMetrics.")
+    var metrics = false
+
+    @Option(help: ArgumentHelp("Replace this file with the metrics, in one step.", valueName: "file"))
+    var metricsFile: PathArgument?
+
     @OptionGroup var global: GlobalOptions
 
     /// The maximum number of roots that are shown in detail without `--verbose`.
@@ -47,7 +55,12 @@ struct StatusCommand: ParsableCommand {
         let archive = try global.openArchive(reportsFindings: false)
         let root = try directory.map { try archive.root(holding: $0.path.resolved)?.path ?? $0.path }
         let status = try archive.status(of: root, patience: patience.duration)
-        if console.isJSON {
+        if let metricsFile { try StatusCommand.write(StatusMetrics.text(status) + "\n", to: metricsFile.path.absolute) }
+        if metrics {
+            try console.output.line(StatusMetrics.text(status))
+        } else if metricsFile != nil {
+            if maxLag == nil { return }
+        } else if console.isJSON {
             try console.output.line(JSONText.of(ArchiveStatusJSON(status)))
         } else {
             let isBrief = console.isQuiet || status.roots.count > StatusCommand.mostInDetail && !console.isVerbose
@@ -60,6 +73,20 @@ struct StatusCommand: ParsableCommand {
         if !status.damage.isEmpty { throw ExitStatus.damaged }
         if let maxLag, reportLag(status.roots, over: maxLag.duration, console) { throw ExitStatus.incomplete }
         if !status.isWell { throw ExitStatus.failed }
+    }
+
+    /// The collector may read the file at any moment, as another user.
+    private static func write(_ text: String, to file: FilePath) throws {
+        try DurableFile.replace(
+            directory: file.removingLastComponent(), name: file.lastComponent?.string ?? "", contents: Array(text.utf8),
+            permissions: 0o644, isExact: true)
+    }
+
+    func validate() throws {
+        if metrics, global.json { throw ValidationError("--metrics and --json exclude each other") }
+        if let metricsFile, metricsFile.path.lastComponent == nil {
+            throw ValidationError("--metrics-file must name a file")
+        }
     }
 
     /// Names the roots that are not proven current.
@@ -86,7 +113,7 @@ struct StatusCommand: ParsableCommand {
 
 extension RootStatus {
     /// How many seconds ago the archive is known to have held everything of the root; nil if that was never so.
-    fileprivate func lagSeconds(at now: Timestamp) -> Double? {
+    func lagSeconds(at now: Timestamp) -> Double? {
         let proofs = [watcher?.isCurrent == true ? now : nil, watcher?.lastCapture, latest?.time].compactMap(\.self)
         guard let proof = proofs.max() else { return nil }
         // A large file that is captured less often has changed since then.

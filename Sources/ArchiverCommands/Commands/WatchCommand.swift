@@ -50,6 +50,7 @@ struct WatchCommand: LastingCommand {
 
     @OptionGroup(title: "Timing") var gathering: WatchSettingsOptions
     @OptionGroup(title: "Exclusions") var exclusions: ExclusionOptions
+    @OptionGroup(title: "Events") var events: EventOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -80,11 +81,20 @@ struct WatchCommand: LastingCommand {
             if let kept { console.remark(kept) }
         }
         let place = archive.directory
+        let eventSettings = events.settings()
+        try eventSettings.requireLogOutside(
+            directories.map {
+                (
+                    $0.resolved,
+                    settings.exclusions ?? (try? archive.exclusions(ofRoot: $0)).flatMap { $0 } ?? ExclusionRules()
+                )
+            })
         let service = WatchService(archive, roots: directories, settings)
         let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")
         let progress = ProgressLine("capturing \(names)", service.progress, console)
         let report = WatchReport(
             console, roots: Set(directories.map(\.resolved)).count, progress,
+            EventLog(eventSettings, console), command: eventSettings.command,
             status: { WatchCommand.status(directories, place) },
             words: { WatchCommand.words($0, archive) })
         let enabling = try WatchCommand.enabling(directories, archive, console)

@@ -17,9 +17,11 @@ struct ChildProgram {
     ///   - output: the descriptor of its stdout; nil to inherit this program's.
     ///   - error: the descriptor of its stderr; nil to inherit this program's.
     ///   - directory: its current directory; nil for this program's.
+    ///   - leadsGroup: whether it gets a process group of its own, so that what it starts can be ended with it.
     /// - Throws: `FileError` if the program does not exist or cannot be run.
     init(
-        _ words: [[UInt8]], input: CInt? = nil, output: CInt? = nil, error: CInt? = nil, in directory: FilePath? = nil
+        _ words: [[UInt8]], input: CInt? = nil, output: CInt? = nil, error: CInt? = nil, in directory: FilePath? = nil,
+        leadsGroup: Bool = false
     ) throws(FileError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -38,7 +40,8 @@ struct ChildProgram {
         sigfillset(&all)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        let group = leadsGroup ? POSIX_SPAWN_SETPGROUP : 0
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group))
         let arguments = words.map { word in
             (word + [0]).withUnsafeBytes { bytes in
                 bytes.assumingMemoryBound(to: CChar.self).baseAddress.flatMap { strdup($0) }
@@ -51,6 +54,12 @@ struct ChildProgram {
         let result = posix_spawnp(&id, first, &actions, &attributes, arguments + [nil], clinux_environment())
         if result != 0 { throw FileError("run", name, Errno(rawValue: result)) }
         self.id = id
+    }
+
+    /// Whether the program has ended; it stays to be waited for, so that its process group's number is not reused.
+    var hasEnded: Bool {
+        var information = siginfo_t()
+        return waitid(P_PID, id_t(id), &information, WEXITED | WNOHANG | WNOWAIT) != 0 || information.si_signo != 0
     }
 
     /// Waits until the program ends.

@@ -17,70 +17,95 @@ struct WatchEventJSON: Encodable {
         self.gaps = gaps
     }
 
+    /// The event in one word.
+    var name: String {
+        switch event {
+        case .waiting: "waiting"
+        case .covered: "covered"
+        case .audited: "audit"
+        case .starting: "starting"
+        case .watching: "watching"
+        case .snapshot: "snapshot"
+        case .gap: "gap"
+        case .fallback: "fallback"
+        case .unavailable: "unavailable"
+        case .available: "available"
+        case .related: "related"
+        case .wrongClock: "wrong-clock"
+        case .problems: "problems"
+        case .largeFile: "large-file"
+        case .error: "error"
+        case .maintained: "maintained"
+        case .notMaintained: "not-maintained"
+        case .dropped: "dropped"
+        case .stopped: "stopped"
+        }
+    }
+
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
         switch event {
         case .waiting(let root):
-            try object.encode("waiting", root)
+            try object.encode(name, root)
         case .covered(let root, let outer):
-            try object.encode("covered", root)
+            try object.encode(name, root)
             try object.encode(bytes: outer.bytes, forKey: .by)
         case .audited(let root, let result):
             try AuditJSON(root: root, result: result).encode(to: encoder)
-            try object.encode("audit", forKey: .event)
+            try object.encode(name, forKey: .event)
         case .starting(let root):
-            try object.encode("starting", root)
+            try object.encode(name, root)
         case .watching(let root, let directories, let snapshot, let isNew):
-            try object.encode("watching", root)
+            try object.encode(name, root)
             try object.encode(directories, forKey: .directories)
             try object.encode(snapshot.id.hex, forKey: .latest)
             try object.encode(isNew, forKey: .new)
         case .snapshot(let snapshot):
             try ListedSnapshotJSON(SnapshotRow(snapshot: snapshot, gaps: gaps)).encode(to: encoder)
-            try object.encode("snapshot", forKey: .event)
+            try object.encode(name, forKey: .event)
         case .gap(let gap):
             try GapJSON(gap).encode(to: encoder)
-            try object.encode("gap", forKey: .event)
+            try object.encode(name, forKey: .event)
         case .fallback(let root, let message, let remedy):
-            try object.encode("fallback", root)
+            try object.encode(name, root)
             try object.encode(message, forKey: .message)
             try object.encode(CommandRemedy.text(remedy, path: root), forKey: .remedy)
         case .unavailable(let root):
-            try object.encode("unavailable", root)
+            try object.encode(name, root)
         case .available(let root):
-            try object.encode("available", root)
+            try object.encode(name, root)
         case .related(let root, let related):
-            try object.encode("related", root)
+            try object.encode(name, root)
             try RelatedRootJSON(related).encode(into: &object)
         case .wrongClock(let root, let later):
-            try object.encode("wrong-clock", root)
+            try object.encode(name, root)
             try object.encode(later.id.hex, forKey: .laterPrevious)
         case .problems(let root, let problems, let count):
-            try object.encode("problems", root)
+            try object.encode(name, root)
             try object.encode(problems.map(ProblemJSON.init), forKey: .problemPaths)
             try object.encode(count, forKey: .problems)
         case .largeFile(let root, let file):
-            try object.encode("large-file", root)
+            try object.encode(name, root)
             try file.encode(into: &object)
         case .error(let root, let error):
-            try object.encode("error", root)
+            try object.encode(name, root)
             try object.encode(error.code.rawValue, forKey: .code)
             try object.encode(error.message, forKey: .message)
             try object.encode(CommandRemedy.text(error.remedy, path: error.path), forKey: .remedy)
         case .maintained(let result):
             try MaintenanceJSON(result, isDryRun: false).encode(to: encoder)
-            try object.encode("maintained", forKey: .event)
+            try object.encode(name, forKey: .event)
         case .notMaintained(let error):
-            try object.encode("not-maintained", forKey: .event)
+            try object.encode(name, forKey: .event)
             try object.encode(error.code.rawValue, forKey: .code)
             try object.encode(error.message, forKey: .message)
             try object.encode(CommandRemedy.text(error.remedy, path: error.path), forKey: .remedy)
         case .dropped(let events, let warnings):
-            try object.encode("dropped", forKey: .event)
+            try object.encode(name, forKey: .event)
             try object.encode(events, forKey: .count)
             try object.encode(warnings, forKey: .warnings)
         case .stopped(let root):
-            try object.encode("stopped", root)
+            try object.encode(name, root)
         }
     }
 }

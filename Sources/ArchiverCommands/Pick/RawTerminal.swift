@@ -1,5 +1,6 @@
 // Reads keys from the controlling terminal, even if stdin and stdout are redirected.
 
+internal import CLinux
 internal import FileIO
 internal import Glibc
 internal import SystemPackage

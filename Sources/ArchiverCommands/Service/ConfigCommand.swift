@@ -90,6 +90,7 @@ private struct ConfigurationRow {
     ) -> [ConfigurationRow] {
         let document = configuration.document
         var rows = [ConfigurationRow(key: "archive", value: archive.path.string, source: archive.source)]
+        rows += self.rows(document.top, "", configuration).filter { $0.key != "archive" }
         rows += self.rows(document.keep, "keep", configuration)
         rows += self.rows(document.budget, "budget", configuration)
         for root in document.roots {
@@ -104,7 +105,9 @@ private struct ConfigurationRow {
         _ table: ConfigurationTable?, _ name: String, _ configuration: ServiceConfiguration
     ) -> [ConfigurationRow] {
         (table?.entries ?? []).map {
-            ConfigurationRow(key: "\(name) \($0.key)", value: text($0.value), source: configuration.place($0.line))
+            ConfigurationRow(
+                key: name.isEmpty ? $0.key : "\(name) \($0.key)", value: text($0.value),
+                source: configuration.place($0.line))
         }
     }
 

@@ -29,11 +29,15 @@ struct ConfigurationEdit {
         "# and 'archiver reload' makes the running service take over changes.",
     ]
 
-    /// The lock under which the file is read and replaced.
-    static func lock(_ file: ConfigurationFile) throws -> FileLock {
+    /// Runs `body` with the present configuration, while no other process changes the file.
+    static func whileLocked(
+        _ file: ConfigurationFile, _ body: (_ read: () throws -> ServiceConfiguration) throws -> Void
+    ) throws {
         let folder = file.path.removingLastComponent()
         try ConfigurationFile.createDirectory(folder)
-        return try FileLock.exclusive(EnclosedPath(folder).appending(".lock"))
+        let lock = try FileLock.exclusive(EnclosedPath(folder).appending(".lock"))
+        defer { withExtendedLifetime(lock) {} }
+        try body { try ServiceConfiguration(file) }
     }
 
     /// Adds a root at the end of the file.

@@ -66,9 +66,11 @@ struct EnableCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let file = try enabling.file()
-        let lock = try ConfigurationEdit.lock(file)
-        defer { withExtendedLifetime(lock) {} }
-        var configuration = try ServiceConfiguration(file)
+        try ConfigurationEdit.whileLocked(file) { try enable(try $0(), file, console) }
+    }
+
+    private func enable(_ former: ServiceConfiguration, _ file: ConfigurationFile, _ console: Console) throws {
+        var configuration = former
         guard directory != nil || !configuration.roots.isEmpty else {
             throw Failure.usage("no directory is configured yet", remedy: "name one: 'archiver enable DIR'")
         }

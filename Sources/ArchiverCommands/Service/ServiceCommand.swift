@@ -1,4 +1,4 @@
-// `archiver service`: watches all roots of the configuration in one process.
+// `archiver service`: watches all roots of the configuration in one process. `archiver reload`: changes it.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -7,6 +7,7 @@ internal import ArgumentParser
 internal import Configuring
 internal import FileIO
 internal import Glibc
+internal import Logging
 internal import Mementos
 internal import SystemPackage
 internal import WatchControl
@@ -36,6 +37,14 @@ struct ServiceCommand: LastingCommand {
     @Option(help: .hidden)
     var timeScale = 1
 
+    /// For packages: writes the units into this directory, for the program at `--program`.
+    @Option(help: .hidden)
+    var writeUnits: PathArgument?
+
+    @Option(help: .hidden)
+    var program: PathArgument?
+
+    @OptionGroup(title: "Events") var events: EventOptions
     @OptionGroup var place: SystemOption
     @OptionGroup var global: GlobalOptions
 
@@ -44,6 +53,10 @@ struct ServiceCommand: LastingCommand {
     }
 
     func run() async throws {
+        if let writeUnits {
+            let (folder, program) = (writeUnits.path.absolute, program?.path ?? "/usr/bin/archiver")
+            return try ServiceStart.writePackagedUnits(isOfSystem: place.system, of: program, into: folder)
+        }
         let console = Console(global)
         let notifier = ServiceNotifier.ofEnvironment()
         let file = try place.file
@@ -57,7 +70,9 @@ struct ServiceCommand: LastingCommand {
         let lock = try servicePlace.take()
         defer { withExtendedLifetime(lock) {} }
         let configuration = try ServiceConfiguration(file)
-        let archive = try await open(configuration, console, notifier)
+        let eventSettings = try events.settings(for: configuration)
+        let log = EventLog(eventSettings, console)
+        let archive = try await open(configuration, console, notifier, log)
         try await Blocking.run { () throws(ArchiverError) in try configuration.apply(to: archive) }
         var options = WatchService.Options(backend: backend, maintenance: noPrune ? nil : .unattended)
         options.newRootExclusions = ExclusionOptions.ofNewRoots
@@ -67,12 +82,15 @@ struct ServiceCommand: LastingCommand {
         let progress = ProgressLine("capturing", service.progress, console)
         let directory = archive.directory
         let report = WatchReport(
-            console, roots: configuration.roots.count, showsRoot: true, progress,
+            console, roots: configuration.roots.count, showsRoot: true, progress, log,
+            command: eventSettings.command,
             status: { ServiceCommand.status(directory) }, words: { SnapshotWords.changes(of: $0, archive) ?? "" })
         let subscriptions = [service.events.subscribe(report.add), service.events.subscribe(readiness.add)]
-        let reloading = ServiceReload(file, service, archive, configuration, notifier, report)
+        let reloading = ServiceReload(file, service, archive, configuration, notifier, report, events)
         signals.begin(reloading)
-        let control = servicePlace.listen { await reloading.answer($0) }
+        let control = servicePlace.listen { request in
+            request.action == .log ? ControlResponse(log: log.recent) : await reloading.answer(request)
+        }
         defer { withExtendedLifetime(control) {} }
         ending.begin(service, report)
         if configuration.roots.isEmpty {
@@ -92,7 +110,7 @@ struct ServiceCommand: LastingCommand {
 
     /// Opens the archive; waits for one whose disk is not mounted.
     private func open(
-        _ configuration: ServiceConfiguration, _ console: Console, _ notifier: ServiceNotifier
+        _ configuration: ServiceConfiguration, _ console: Console, _ notifier: ServiceNotifier, _ log: EventLog
     ) async throws -> Archive {
         var reported: String?
         while true {
@@ -107,7 +125,9 @@ struct ServiceCommand: LastingCommand {
                 notifier.show("waiting for the archive: \(error.message)")
                 notifier.extend()
                 if error.message != reported {
-                    console.warn("archiver: " + WatchText.timed(error.message + "; waiting for it"))
+                    let text = error.message + "; waiting for it"
+                    log.say(.warning, "waiting", text)
+                    if !log.isForJournal { console.warn("archiver: " + WatchText.timed(text)) }
                 }
                 reported = error.message
             }
@@ -120,5 +140,35 @@ struct ServiceCommand: LastingCommand {
         do throws(ArchiverError) {
             return StatusText.lines(try Archive.open(archive).status(), .plain, isBrief: true).joined(separator: "\n")
         } catch { return "archiver: \(error.message)" }
+    }
+}
+
+struct ReloadCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload",
+        abstract: "Make the running service take over changes of the configuration.",
+        discussion: """
+            New roots are watched, removed ones end after a last capture, and changed rules and timing apply; no change \
+            of a file is lost. Returns when that is done; the first capture of a new root may still run. If the file is \
+            wrong, it says so, and the service goes on with what it had. SIGHUP does the same.
+
+            Examples:
+              archiver reload
+              sudo archiver reload --system
+            """)
+
+    @OptionGroup var place: SystemOption
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        let file = try place.file
+        // A fault is reported even if no service runs.
+        _ = try ServiceConfiguration(file)
+        guard let change = try ServicePlace(file).reload() else {
+            throw Failure(
+                status: .failed, code: ArchiverError.Code.notWatched.rawValue, message: "no service runs",
+                remedy: "'archiver enable' starts it")
+        }
+        Console(global).remark(change)
     }
 }

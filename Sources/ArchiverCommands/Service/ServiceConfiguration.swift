@@ -43,6 +43,8 @@ struct ServiceConfiguration: Sendable {
     let archive: FilePath?
     let policy: RetentionPolicy?
     let roots: [Root]
+    /// Where the service's events go.
+    let events: EventSettings
     private let maxSize: LimitArgument?
     private let minFree: FreeArgument?
 
@@ -66,7 +68,14 @@ struct ServiceConfiguration: Sendable {
         var roots: [Root] = []
         for source in document.roots { roots.append(try reader.root(source)) }
         self.roots = roots
+        events = try reader.events(document.top)
         try requireSeparateRoots()
+        if let root = events.root(watchingLog: roots.map { ($0.path, $0.exclusions) }) {
+            throw ConfigurationError(
+                document.file, line: document.top["log-file"]?.line,
+                "the log file is inside the root \(root.string), so each line would cause the next one",
+                remedy: "write it elsewhere, or exclude its directory")
+        }
     }
 
     /// The space limits, with those of `present` that the file does not name; nil if it names none.
@@ -163,6 +172,17 @@ private struct ValueReader {
             throw fault(entry, "is '\(text)', which depends on the current directory", "begin the path with / or ~/")
         }
         return path.lexicallyNormalized()
+    }
+
+    func events(_ table: ConfigurationTable) throws(ConfigurationError) -> EventSettings {
+        var settings = EventSettings()
+        if let entry = table["on-event"], case .text(let command) = entry.value {
+            guard !command.isEmpty else { throw fault(entry, "is empty", "name a command, or remove the line") }
+            settings.command = Array(command.utf8)
+        }
+        settings.logFile = try table["log-file"].map { entry throws(ConfigurationError) in try path(entry) }
+        if case .flag(let flag)? = table["private-logs"]?.value { settings.isPrivate = flag }
+        return settings
     }
 
     func value<Value>(

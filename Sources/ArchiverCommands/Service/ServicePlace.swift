@@ -39,17 +39,25 @@ struct ServicePlace {
             try lock.parent.createDirectory(durable: false)
             if let lock = try FileLock.tryExclusive(lock) { return lock }
         } catch { throw ArchiverError(error) }
-        let holder = (try? FileLock.holder(of: lock)).flatMap { $0 }
         throw ArchiverError(
-            .locked, "the service of \(file.path) runs already" + (holder.map { " as process \($0.process)" } ?? ""),
+            .locked, "the service of \(file.path) runs already" + (holder.map { " as process \($0)" } ?? ""),
             remedy: "'archiver reload' makes it take over changes of the file")
     }
+
+    /// The process of the running service; nil if none runs, or it cannot be told.
+    var holder: Int32? { (try? FileLock.holder(of: lock)).flatMap { $0 }?.process }
 
     /// Listens for requests to the service; the caller holds the lock.
     ///
     /// - Returns: nil if the file system has no sockets: then SIGHUP is the only way to reload.
     func listen(_ answer: @escaping ControlServer.Answer) -> ControlServer? {
         try? ControlServer(at: socket, answer)
+    }
+
+    /// The latest lines of the running service's log, without names; nil if no service runs.
+    func log() throws(ArchiverError) -> [String]? {
+        try ControlClient.ask(ControlRequest(action: .log), about: file.path, at: socket.path, patience: .seconds(5))?
+            .log
     }
 
     /// Makes the running service read its file again, and waits until the changes are in force.

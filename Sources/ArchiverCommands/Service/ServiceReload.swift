@@ -28,19 +28,22 @@ final class ServiceReload: Sendable {
     private let archive: Archive
     private let notifier: ServiceNotifier
     private let report: WatchReport
+    /// The options of the command line, which override the file.
+    private let events: EventOptions
     private let present: Locked<ServiceConfiguration>
     /// The latest reload; each waits for the one before.
     private let latest = Locked<Task<Result<String, ArchiverError>, Never>?>(nil)
 
     init(
         _ file: ConfigurationFile, _ service: WatchService, _ archive: Archive, _ present: ServiceConfiguration,
-        _ notifier: ServiceNotifier, _ report: WatchReport
+        _ notifier: ServiceNotifier, _ report: WatchReport, _ events: EventOptions
     ) {
         self.file = file
         self.service = service
         self.archive = archive
         self.notifier = notifier
         self.report = report
+        self.events = events
         self.present = Locked(present)
     }
 
@@ -78,7 +81,7 @@ final class ServiceReload: Sendable {
 
     private func apply() async throws(ArchiverError) -> String {
         let (file, archive, former) = (file, archive, present.withLock { $0 })
-        let new = try await Blocking.run { () throws(ArchiverError) in
+        let (new, settings) = try await Blocking.run { [events] () throws(ArchiverError) in
             let new = try ServiceConfiguration(file)
             guard new.archive == former.archive else {
                 throw ArchiverError(
@@ -86,11 +89,16 @@ final class ServiceReload: Sendable {
                     "\(file.path): another archive takes effect only when the service starts again",
                     remedy: "restart the service", path: file.path)
             }
+            let settings: EventSettings
+            do throws(Failure) { settings = try events.settings(for: new) } catch {
+                throw ArchiverError(.unsuitableSettings, error.message, remedy: error.remedy)
+            }
             try new.apply(to: archive)
-            return new
+            return (new, settings)
         }
         let failures = await service.change(to: new.watched)
         present.withLock { $0 = new }
+        report.change(to: settings)
         if let first = failures.min(by: { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }) { throw first.value }
         let words = ServiceReload.words(former, new)
         report.remark(words)

@@ -1,6 +1,7 @@
 // Makes the service start by itself: by systemd, by the desktop, or by a line for cron.
 
 internal import Archives
+internal import CLinux
 internal import Configuring
 internal import FileIO
 internal import Glibc
@@ -26,25 +27,38 @@ struct ServiceStart {
 
     /// Installs the unit and starts the service; without systemd, whatever else can start it.
     func enable(archive: FilePath) throws -> Way {
-        let path = try UnitFile.path(isOfSystem: isOfSystem, below: destination)
-        let unit = UnitFile.present(isOfSystem: isOfSystem, archive: archive)
-        let former = try? ServiceStart.text(of: path)
-        let isOurs = former?.hasPrefix(UnitFile.mark) ?? true
-        let isChanged = isOurs && former != unit.text
-        if isChanged { try ServiceStart.write(unit.text, to: path) }
-        let starting = ["enable", "--quiet", "--now", UnitFile.name]
+        let folder = try UnitFile.directory(isOfSystem: isOfSystem, below: destination)
+        let units = UnitFile.present(isOfSystem: isOfSystem, archive: archive)
+        var (isChanged, new) = (false, [FilePath]())
+        for unit in units.all {
+            let path = folder.appending(unit.name)
+            let former = try? ServiceStart.text(of: path)
+            guard former?.hasPrefix(UnitFile.mark) ?? true, former != unit.text else { continue }
+            try ServiceStart.write(unit.text, to: path)
+            isChanged = true
+            if former == nil { new.append(path) }
+        }
+        let starting = ["enable", "--quiet", "--now", UnitFile.name, UnitFile.timerName]
         guard let reason = complaint(about: ["daemon-reload"]) ?? complaint(about: starting) else {
             return .systemd(isChanged: isChanged)
         }
-        // Nothing reads the unit.
-        if isChanged, former == nil { _ = path.withPlatformString { unlink($0) } }
-        let command = "\(ShellWord.text(unit.program.bytes)) service" + (isOfSystem ? " --system" : "")
+        // Nothing reads the units.
+        for path in new { _ = path.withPlatformString { unlink($0) } }
+        let command = "\(ShellWord.text(units.program.bytes)) service" + (isOfSystem ? " --system" : "")
         guard !isOfSystem, ServiceStart.hasDesktop else { return .cron("@reboot \(command)", withoutSystemd: reason) }
         let entry = try autostart()
-        let text = ServiceStart.desktopEntry(unit.program)
+        let text = ServiceStart.desktopEntry(units.program)
         let isNew = (try? ServiceStart.text(of: entry)) != text
         if isNew { try ServiceStart.write(text, to: entry) }
         return .desktop(entry, isChanged: isNew, withoutSystemd: reason)
+    }
+
+    /// Writes the units of a package.
+    static func writePackagedUnits(isOfSystem: Bool, of program: FilePath, into folder: FilePath) throws {
+        var units = UnitFile(isOfSystem: isOfSystem, program: program, archive: nil)
+        units.isPackaged = true
+        if isOfSystem { units.environment = UnitFile.ofSystemService }
+        for unit in units.all { try write(unit.text, to: folder.appending(unit.name)) }
     }
 
     // MARK: Disabling
@@ -53,14 +67,18 @@ struct ServiceStart {
     ///
     /// - Returns: whether there was anything to take back.
     func disable() throws -> Bool {
-        let path = try UnitFile.path(isOfSystem: isOfSystem, below: destination)
+        let folder = try UnitFile.directory(isOfSystem: isOfSystem, below: destination)
         var isDone = false
-        if let text = try? ServiceStart.text(of: path) {
-            _ = complaint(about: ["disable", "--quiet", "--now", UnitFile.name])
-            if text.hasPrefix(UnitFile.mark) {
+        let present = UnitFile.names.filter { (try? ServiceStart.text(of: folder.appending($0))) != nil }
+        if !present.isEmpty {
+            _ = complaint(about: ["disable", "--quiet", "--now", UnitFile.name, UnitFile.timerName])
+            var isRemoved = false
+            for path in present.map({ folder.appending($0) })
+            where (try ServiceStart.text(of: path)).hasPrefix(UnitFile.mark) {
                 try ServiceStart.remove(path)
-                _ = complaint(about: ["daemon-reload"])
+                isRemoved = true
             }
+            if isRemoved { _ = complaint(about: ["daemon-reload"]) }
             isDone = true
         }
         if !isOfSystem, case let entry = try autostart(), (try? ServiceStart.text(of: entry)) != nil {
@@ -70,6 +88,36 @@ struct ServiceStart {
         return isDone
     }
 
+    // MARK: Cron
+
+    /// The user's line for cron that starts the service; nil if there is none, or no cron.
+    var cronLine: String? {
+        guard let (status, table) = run(["crontab", "-l"], ofErrors: false), status == 0 else { return nil }
+        return table.split(whereSeparator: \.isNewline).map(String.init).first { line in
+            line.firstMatch(of: /^[ \t]*[^#].*archiver'? service/) != nil && line.contains("--system") == isOfSystem
+        }
+    }
+
+    /// Runs a program.
+    ///
+    /// - Parameter ofErrors: whether its stderr is read, instead of its stdout; the other one is discarded or inherited.
+    /// - Returns: its exit status and what it printed; nil if it cannot be run.
+    private func run(_ words: [String], ofErrors: Bool) -> (status: Int32, said: String)? {
+        var ends: [CInt] = [-1, -1]
+        // The program itself gets a copy.
+        guard clinux_pipe(&ends) == 0 else { return nil }
+        let output = Descriptor(owning: ends[0])
+        let input = ends[1]
+        let nothing = clinux_openat(AT_FDCWD, "/dev/null", O_WRONLY | O_CLOEXEC, 0)
+        let program = try? ChildProgram(
+            words.map { Array($0.utf8) }, output: ofErrors ? nil : input, error: ofErrors ? input : nothing)
+        close(input)
+        close(nothing)
+        guard let program else { return nil }
+        let said = (try? output.readToEnd(limit: 1 << 20, path: "the output")) ?? []
+        return (program.wait(), String(decoding: said, as: UTF8.self))
+    }
+
     // MARK: Systemd
 
     /// Runs systemctl(1).
@@ -77,20 +125,9 @@ struct ServiceStart {
     /// - Returns: what it says if it fails, in one line; nil if it succeeds.
     private func complaint(about words: [String]) -> String? {
         let all = ["systemctl"] + (isOfSystem ? [] : ["--user"]) + words
-        var ends: [CInt] = [-1, -1]
-        guard pipe(&ends) == 0 else { return "\(Errno.current)" }
-        let output = Descriptor(owning: ends[0])
-        let input = ends[1]
-        // The program itself gets a copy.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        guard let program = try? ChildProgram(all.map { Array($0.utf8) }, error: input) else {
-            close(input)
-            return "there is no systemctl"
-        }
-        close(input)
-        let said = try? output.readToEnd(limit: 1 << 16, path: "systemctl")
-        if program.wait() == 0 { return nil }
-        let lines = String(decoding: said ?? [], as: UTF8.self).split(whereSeparator: \.isNewline)
+        guard let (status, said) = run(all, ofErrors: true) else { return "there is no systemctl" }
+        if status == 0 { return nil }
+        let lines = said.split(whereSeparator: \.isNewline)
         return lines.first.map(String.init) ?? "systemctl failed"
     }
 

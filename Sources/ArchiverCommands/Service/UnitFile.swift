@@ -1,13 +1,16 @@
-// The systemd unit of the service, for a user and for the machine, made from one template.
+// The systemd units of the service and of the weekly check, for a user and for the machine, made from one template.
 
 internal import Configuring
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// The text of `archiver.service`.
+/// The texts of `archiver.service`, `archiver-check.service` and `archiver-check.timer`.
 struct UnitFile {
     static let name = "archiver.service"
+    static let checkName = "archiver-check.service"
+    static let timerName = "archiver-check.timer"
+    static let names = [name, checkName, timerName]
     /// The first line: a file that begins otherwise is the user's own and stays as it is.
     static let mark = "# Written by 'archiver enable'; 'archiver disable' removes it. Changes belong in a drop-in file."
 
@@ -16,11 +19,17 @@ struct UnitFile {
     let program: FilePath
     /// The archive, which the service of the machine may write; nil if it is not known yet.
     let archive: FilePath?
+    /// Whether the units belong to a package, not to 'archiver enable'.
+    var isPackaged = false
     /// Variables that name other places than the usual ones.
     var environment: [(name: String, value: String)] = []
 
+    /// The variables of the machine's service, which has no home directory.
+    static let ofSystemService = [(name: "XDG_STATE_HOME", value: "/var/lib")]
+
     /// The variables that the service needs if the caller has them, because they name its files.
-    private static let passedOn = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "ARCHIVER_MACHINE_ID"]
+    private static let passedOn = homes + ["ARCHIVER_MACHINE_ID"]
+    static let homes = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"]
 
     /// The unit for this program and this environment.
     static func present(isOfSystem: Bool, archive: FilePath?) -> UnitFile {
@@ -28,19 +37,22 @@ struct UnitFile {
         var unit = UnitFile(isOfSystem: isOfSystem, program: link.resolved, archive: archive)
         unit.environment =
             isOfSystem
-            ? [("XDG_STATE_HOME", "/var/lib")]
+            ? ofSystemService
             : passedOn.compactMap { name in
                 getenv(name).flatMap { $0.pointee == 0 ? nil : (name, String(cString: $0)) }
             }
         return unit
     }
 
-    /// Where it is installed.
-    static func path(isOfSystem: Bool, below destination: FilePath? = nil) throws -> FilePath {
-        if isOfSystem {
-            return (destination ?? "/").pushing("etc/systemd/system").appending(name)
-        }
-        return try configurationHome().appending("systemd").appending("user").appending(name)
+    /// Where they are installed.
+    static func directory(isOfSystem: Bool, below destination: FilePath? = nil) throws -> FilePath {
+        if isOfSystem { return (destination ?? "/").pushing("etc/systemd/system") }
+        return try configurationHome().appending("systemd").appending("user")
+    }
+
+    /// All units: their names and texts.
+    var all: [(name: String, text: String)] {
+        [(UnitFile.name, text), (UnitFile.checkName, checkText), (UnitFile.timerName, timerText)]
     }
 
     /// `~/.config`, where systemd and desktops look.
@@ -51,11 +63,21 @@ struct UnitFile {
         return file.path.removingLastComponent().removingLastComponent()
     }
 
-    var text: String {
+    private var head: String {
+        isPackaged
+            ? "# Installed with the program. 'archiver enable' writes a unit of its own, which takes precedence."
+            : UnitFile.mark
+    }
+
+    private func lines(_ environment: [(name: String, value: String)]) -> String {
+        environment.map { "Environment=" + UnitFile.quoted("\($0.name)=\($0.value)") + "\n" }.joined()
+    }
+
+    private var text: String {
         let command = "\(UnitFile.quoted(program.string)) "
         let option = isOfSystem ? " --system" : ""
         return """
-            \(UnitFile.mark)
+            \(head)
             [Unit]
             Description=archiver: capture every change of the configured directories
             StartLimitIntervalSec=10min
@@ -66,7 +88,7 @@ struct UnitFile {
             NotifyAccess=main
             ExecStart=\(command)service\(option)
             ExecReload=\(command)reload\(option)
-            \(environment.map { "Environment=" + UnitFile.quoted("\($0.name)=\($0.value)") + "\n" }.joined())\
+            \(lines(environment))\
             Restart=on-failure
             RestartSec=10s
             # A damaged archive, another service of the same file, a wrong configuration: a restart mends none of them.
@@ -85,26 +107,75 @@ struct UnitFile {
             MemoryHigh=1G
 
             # The service reads the roots, writes the archive, and listens at a socket of its own: it needs nothing else.
-            NoNewPrivileges=yes
-            LockPersonality=yes
-            MemoryDenyWriteExecute=yes
-            RestrictAddressFamilies=AF_UNIX
-            RestrictNamespaces=yes
-            RestrictRealtime=yes
-            RestrictSUIDSGID=yes
-            SystemCallArchitectures=native
-            SystemCallFilter=@system-service fanotify_init fanotify_mark
-            SystemCallErrorNumber=EPERM
-            \(isOfSystem ? ofSystem : UnitFile.ofUser)
+            \(UnitFile.confinement)
+            \(isOfSystem ? UnitFile.runtime + ofSystem : "")\
+
+            [Install]
+            WantedBy=\(isOfSystem ? "multi-user" : "default").target
 
             """
     }
 
-    /// What a user's manager can enforce without a user namespace, in which all other owners would look the same.
-    private static let ofUser = """
+    private var checkText: String {
+        // The command has no --system: the machine's file is found where this variable points.
+        let machine = isOfSystem ? [("XDG_CONFIG_HOME", "/etc")] : []
+        return """
+            \(head)
+            [Unit]
+            Description=archiver: check the archive for damage
+
+            [Service]
+            Type=oneshot
+            ExecStart=\(UnitFile.quoted(program.string)) check --quiet
+            \(lines(machine + environment))\
+            # There is no archive yet, or another check runs.
+            SuccessExitStatus=10 11
+            UMask=0077
+            Nice=19
+            IOSchedulingClass=idle
+            MemoryHigh=2G
+
+            \(UnitFile.confinement)
+            \(isOfSystem ? ofSystem : "")
+            """
+    }
+
+    private var timerText: String {
+        """
+        \(head)
+        [Unit]
+        Description=archiver: check the archive every week
+
+        [Timer]
+        OnCalendar=weekly
+        RandomizedDelaySec=6h
+        Persistent=true
 
         [Install]
-        WantedBy=default.target
+        WantedBy=timers.target
+
+        """
+    }
+
+    /// What a user's manager can enforce, too, without a user namespace, in which all other owners would look the same.
+    private static let confinement = """
+        NoNewPrivileges=yes
+        LockPersonality=yes
+        MemoryDenyWriteExecute=yes
+        RestrictAddressFamilies=AF_UNIX
+        RestrictNamespaces=yes
+        RestrictRealtime=yes
+        RestrictSUIDSGID=yes
+        SystemCallArchitectures=native
+        SystemCallFilter=@system-service fanotify_init fanotify_mark
+        SystemCallErrorNumber=EPERM
+        """
+
+    /// Only the service has it: the directory is removed when its unit ends.
+    private static let runtime = """
+        RuntimeDirectory=archiver
+        RuntimeDirectoryMode=0700
+
         """
 
     private var ofSystem: String {
@@ -116,8 +187,6 @@ struct UnitFile {
             ProtectHome=read-only
             StateDirectory=archiver
             StateDirectoryMode=0700
-            RuntimeDirectory=archiver
-            RuntimeDirectoryMode=0700
             \(writable)\
             PrivateDevices=yes
             PrivateNetwork=yes
@@ -130,8 +199,6 @@ struct UnitFile {
             ProtectKernelTunables=yes
             KeyringMode=private
 
-            [Install]
-            WantedBy=multi-user.target
             """
     }
 

@@ -5,6 +5,7 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import Dispatch
 internal import FileIO
+internal import Logging
 internal import SystemPackage
 internal import Threading
 
@@ -26,6 +27,8 @@ final class WatchReport: Sendable {
     private let progress: ProgressLine
     private let status: @Sendable () -> String
     private let words: @Sendable (ListedSnapshot) -> String
+    private let log: EventLog
+    private let hook: EventHook
     private let state: Locked<State>
 
     /// - Parameters:
@@ -34,8 +37,11 @@ final class WatchReport: Sendable {
     ///   - progress: the progress line of the first captures, which ends with them.
     ///   - status: returns the text to print on SIGUSR1.
     ///   - words: says what a snapshot changed.
+    ///   - log: gets each event, too, and is the only output if the journal reads it.
+    ///   - command: is run for events; nil for none.
     init(
-        _ console: Console, roots: Int, showsRoot: Bool? = nil, _ progress: ProgressLine,
+        _ console: Console, roots: Int, showsRoot: Bool? = nil, _ progress: ProgressLine, _ log: EventLog,
+        command: [UInt8]?,
         status: @escaping @Sendable () -> String,
         words: @escaping @Sendable (ListedSnapshot) -> String = { _ in "" }
     ) {
@@ -44,6 +50,11 @@ final class WatchReport: Sendable {
         self.progress = progress
         self.status = status
         self.words = words
+        self.log = log
+        hook = EventHook(command) { [log, console] text in
+            log.say(.warning, "on-event", text)
+            if !log.isForJournal { console.warn("archiver: " + WatchText.timed(Escaping.text(text))) }
+        }
         state = Locked(State(starting: roots))
     }
 
@@ -51,20 +62,32 @@ final class WatchReport: Sendable {
     func add(_ event: WatchService.Event) {
         if case .watching(_, _, let snapshot, isNew: true) = event { add(.snapshot(snapshot)) }
         record(event)
-        progress.aside { write(event) }
+        log.add(event)
+        hook.add(event)
+        if !log.isForJournal { progress.aside { write(event) } }
     }
 
-    /// Prints a remark on stderr.
+    /// Logs to other places and runs another command from now on.
+    func change(to settings: EventSettings) {
+        log.change(to: settings)
+        hook.change(to: settings.command)
+    }
+
+    /// Logs a remark, and prints it on stderr.
     ///
     /// Never waits for the terminal, because signals must still be handled.
     func remark(_ text: String) {
+        log.say(.info, "remark", text)
+        if log.isForJournal { return }
         try? DetachedThread.start(for: "a word") { [progress, console] in
             progress.aside { console.remark(text) }
         }
     }
 
-    /// Prints a problem on stderr, with its time; never waits for the terminal.
+    /// Logs a problem, and prints it on stderr with its time; never waits for the terminal.
     func warn(_ text: String) {
+        log.say(.warning, "warning", text)
+        if log.isForJournal { return }
         try? DetachedThread.start(for: "a word") { [progress, console] in
             progress.aside { console.warn("archiver: " + WatchText.timed(Escaping.text(text))) }
         }
@@ -72,6 +95,7 @@ final class WatchReport: Sendable {
 
     /// Erases the progress line; if the terminal blocks, later output is discarded.
     func end() {
+        hook.end()
         let isDone = DispatchSemaphore(value: 0)
         try? DetachedThread.start(for: "the last words") { [progress] in
             progress.end()

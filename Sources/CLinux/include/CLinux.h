@@ -87,6 +87,12 @@ char **clinux_environment(void);
 /// posix_spawn_file_actions_t.
 int clinux_spawn_in(void *actions, const char *directory);
 
+/// pipe2(2) with O_CLOEXEC.
+int clinux_pipe(int ends[2]);
+
+/// memfd_create(2): an empty file without a name, closed on exec, or -1.
+int clinux_memory_file(void);
+
 /// ppoll(2) without a change of the signal mask: poll(2) with a limit in nanoseconds, or no limit if it is null.
 int clinux_poll(struct pollfd *files, int count, const struct timespec *limit);
 

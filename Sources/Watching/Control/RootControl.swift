@@ -71,7 +71,7 @@ final class RootControl: Sendable {
             let isSynced = await isSettled(root, withLargeFiles: true)
             await service.deliver()
             return ControlResponse(isSynced: isSynced)
-        case .subscribe, .reload:
+        case .subscribe, .reload, .log:
             return .notUnderstood
         case .mark:
             return await mark(request.name, of: root)

@@ -67,6 +67,10 @@ struct ConfigTests {
                 "[[root]]\npath = \"/usr\"\n[[root]]\npath = \"/usr/bin\"\n", 3, "is inside the root /usr of line 1",
                 "exclude"
             ),
+            ("on-event = \"\"\n", 1, "'on-event' is empty", "name a command"),
+            ("on-event = [\"a\"]\n", 1, "'on-event' must be a text", "write on-event ="),
+            ("log-file = \"log\"\n", 1, "depends on the current directory", "begin the path with / or ~/"),
+            ("private-logs = \"yes\"\n", 1, "'private-logs' must be true or false", "write private-logs = true"),
             ("= nonsense\n", 1, "this is not TOML", "quotes"),
         ])
     func wrong(_ text: String, _ line: Int, _ reason: String, _ remedy: String) throws {
@@ -93,6 +97,26 @@ struct ConfigTests {
         expectRefusal(outcome, 64, naming: file.string)
         #expect(outcome.errorText.contains("chmod go-w"))
     }
+
+    @Test(
+        "a file that may not be read is refused with its name", .enabled(if: getuid() != 0 || ConfigTests.canDropRights))
+    func unreadable() throws {
+        try configure("archive = \"/a\"\n")
+        chmod(file.string, 0)
+        // Root may read everything.
+        let words = [Workplace.program.string, "config", "check"]
+        let outcome =
+            getuid() == 0
+            ? try ChildProcess.run(
+                "setpriv",
+                (["--reuid=\(getuid())", "--bounding-set=-all", "--inh-caps=-all"] + words).map { Array($0.utf8) },
+                environment: ["HOME": work.path("").string])
+            : try work.run("config", "check")
+        expectRefusal(outcome, 64, naming: file.string)
+        #expect(outcome.errorText.contains("Permission denied"), "\(outcome.errorText)")
+    }
+
+    private static let canDropRights = access("/usr/bin/setpriv", X_OK) == 0
 
     @Test("another file can be checked; a missing one is an error")
     func otherFile() throws {

@@ -44,9 +44,15 @@ struct EnableTests {
         let configuration = try #require(text(file))
         #expect(configuration.contains("exclude = [\"*.o\"]\nsettle = \"1s\"\n"), "\(configuration)")
         #expect(configuration.contains("archive = \"\(work.archive)\"\n"))
-        #expect(text(calls) == "--user daemon-reload\n--user enable --quiet --now archiver.service\n")
+        #expect(
+            text(calls) == "--user daemon-reload\n--user enable --quiet --now archiver.service archiver-check.timer\n")
         let written = try #require(text(unit))
         #expect(written.contains("ExecStart=\"\(program)\" service\n"))
+        let units = unit.removingLastComponent()
+        #expect(text(units.appending("archiver-check.timer"))?.contains("OnCalendar=weekly\n") == true)
+        #expect(
+            text(units.appending("archiver-check.service"))?.contains("ExecStart=\"\(program)\" check --quiet\n")
+                == true)
 
         let again = try run("enable", work.root.string, environment: systemd)
         #expect(again.text.hasPrefix("Nothing to do: the service is enabled"), "\(again.text)")
@@ -57,8 +63,9 @@ struct EnableTests {
         unlink(calls.string)
         let disabled = try run("disable", work.root.string, environment: systemd)
         #expect(disabled.status == 0, "\(disabled.errorText)")
-        #expect(text(calls) == "--user disable --quiet --now archiver.service\n--user daemon-reload\n")
-        #expect(text(unit) == nil)
+        #expect(
+            text(calls) == "--user disable --quiet --now archiver.service archiver-check.timer\n--user daemon-reload\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: units.string).isEmpty)
         #expect(text(file)?.contains("[[root]]") == false)
         #expect(try work.listed().count == 1)
         #expect(try run("disable", environment: systemd).text.hasPrefix("Nothing to do"))
@@ -110,6 +117,33 @@ struct EnableTests {
         #expect(text(entry) == nil)
     }
 
+    @Test("disable names a line for cron and a service that was started by hand, and lets that one go of the directory")
+    func otherStarts() throws {
+        try work.write(
+            "../bin/crontab", "#!/bin/sh\necho '# @reboot archiver service'\necho '@reboot /usr/bin/archiver service'\n"
+        )
+        chmod(work.path("bin/crontab").string, 0o755)
+        #expect(try run("enable", work.root.string, environment: systemd).status == 0)
+        let process = try work.start("service", "--json")
+        _ = try process.line { $0.contains("\"watching\"") }
+        let disabled = try run("disable", work.root.string, environment: systemd)
+        #expect(
+            disabled.errorText.contains("'crontab -e' removes it: @reboot /usr/bin/archiver service\n"),
+            "\(disabled.errorText)")
+        #expect(disabled.errorText.contains("'kill \(process.id)' ends it"), "\(disabled.errorText)")
+        _ = try process.line { $0.contains("\"stopped\"") }
+        process.send(SIGTERM)
+        #expect(try process.finish().status == 0)
+    }
+
+    @Test("the first watch of a directory on a terminal names enable", .enabled(if: Workplace.hasTerminals))
+    func greeting() throws {
+        let first = try work.startOnTerminal("watch", work.root.string)
+        _ = try first.line { $0.contains("'archiver enable \(work.root)' captures it also after the next start.") }
+        first.send(SIGTERM)
+        _ = try first.finish()
+    }
+
     @Test("a unit that the user has written stays as it is")
     func foreignUnit() throws {
         try work.write("../.config/systemd/user/archiver.service", "[Service]\nExecStart=/my/own\n")
@@ -130,7 +164,7 @@ struct EnableTests {
         #expect(unit.contains("ExecStart=\"\(program)\" service --system\n"))
         #expect(unit.contains("ReadWritePaths=\"-\(place.pushing("var/lib/archiver/archive"))\"\n"))
         #expect(text(place.pushing("etc/archiver/config.toml"))?.contains(work.root.string) == true)
-        #expect(text(calls) == "daemon-reload\nenable --quiet --now archiver.service\n")
+        #expect(text(calls) == "daemon-reload\nenable --quiet --now archiver.service archiver-check.timer\n")
     }
 
     @Test("bad input is refused before anything is written")

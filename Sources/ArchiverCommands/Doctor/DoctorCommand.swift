@@ -2,6 +2,8 @@
 
 internal import ArchiverKit
 internal import ArgumentParser
+internal import FileIO
+internal import SystemPackage
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,15 +13,25 @@ struct DoctorCommand: ParsableCommand {
             Checks the kernel, the watch limits and their use, the file systems, the archive's free space and the \
             clock; for a directory also its size and whether all of it can be read. It changes nothing. If a finding \
             is bad, the exit code is 1; each bad finding names a remedy. In a pipe the columns are separated by tabs: \
-            verdict, topic, message, remedy.
+            verdict, topic, message, remedy. With --report it writes a new file to attach to a bug report: versions, \
+            limits, settings, counters and the service's latest events. It holds no contents, and no names of \
+            directories and files unless --with-names is given.
 
             Examples:
               archiver doctor ~/project
+              archiver doctor --report archiver-report.txt
             """)
 
     @Argument(help: ArgumentHelp("The directory to watch.", valueName: "dir"))
     var directory: PathArgument?
 
+    @Option(help: ArgumentHelp("Write a report for a bug to this new file.", valueName: "file"))
+    var report: PathArgument?
+
+    @Flag(help: "Keep names of directories and files in the report.")
+    var withNames = false
+
+    @OptionGroup var place: SystemOption
     @OptionGroup(title: "Exclusions") var exclusions: ExclusionOptions
     @OptionGroup var global: GlobalOptions
 
@@ -29,8 +41,28 @@ struct DoctorCommand: ParsableCommand {
             archive: try global.directory ?? Archive.defaultDirectory, directory: directory?.path,
             rules: try exclusions.rules(for: directory.map { [$0.path] } ?? []))
         let findings = try doctor.examine()
+        if let report { return try write(findings, to: report.path.absolute, console) }
         try DoctorCommand.listing(console).write(findings, console)
         if findings.contains(where: { $0.verdict == .bad }) { throw ExitStatus.failed }
+    }
+
+    func validate() throws {
+        if withNames, report == nil { throw ValidationError("--with-names needs --report") }
+        if let report, report.path.lastComponent == nil { throw ValidationError("--report must name a file") }
+    }
+
+    private func write(_ findings: [DoctorFinding], to file: FilePath, _ console: Console) throws {
+        let text = DoctorReport(findings, global, place, isNamed: withNames).text
+        let name = CName(file.lastComponent.map { FilePath(root: nil, [$0]).bytes } ?? [])
+        do throws(FileError) {
+            try DurableFile.create(
+                directory: file.removingLastComponent(), name: name, contents: Array(text.utf8))
+        } catch {
+            guard error.code == .fileExists else { throw error }
+            throw Failure.unsuitable(
+                "\(Escaping.text(file.bytes)) exists already", remedy: "name a new file", path: file.bytes)
+        }
+        try console.summary("\(Escaping.text(file.bytes)) is written; read it before you send it.")
     }
 
     private static func listing(_ console: Console) -> Listing<DoctorFinding> {
