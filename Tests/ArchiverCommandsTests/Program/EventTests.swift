@@ -4,6 +4,7 @@ import FileIO
 import Foundation
 import Glibc
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 

@@ -124,7 +124,7 @@ struct AsyncStateTests {
         }
         #expect(try await archive.history(of: "number").count == 1 && archive.titles().map(\.title) == ["number"])
         #expect(try archive.snapshots().count == 1)
-        #expect(try sandbox.root.read("a") == "new")
+        #expect(try sandbox.root.read("a") == Array("new".utf8))
     }
 
     @Test("a cancelled task stops waiting for a thread; work that has begun runs to its end")
