@@ -242,3 +242,22 @@ struct SegmentCheck {
                 "put the segment back from a copy, or capture again: that stores lost data that the root still has")
     }
 }
+
+/// The contents of the segments that the catalogue should list.
+struct FoundRecords {
+    /// Chunks that can be read.
+    var chunks = ChunkTable()
+    /// Chunks that the catalogue lists and that cannot be read, ordered by id.
+    var lost: [ChunkID] = []
+    /// The segments that were checked.
+    var segments: [ListedSegment] = []
+    /// The chunks that hold records, by kind.
+    private var records: [ChunkKind: [ChunkID]] = [:]
+
+    /// The chunks that hold records of a kind.
+    func records(of kind: ChunkKind) -> [ChunkID] { records[kind, default: []] }
+
+    mutating func add(_ chunk: BlockHeader.Chunk) {
+        if chunk.kind.isRecord { records[chunk.kind, default: []].append(chunk.id) }
+    }
+}

@@ -1,7 +1,7 @@
 // The options that set when a watcher captures a root.
 
-internal import ArchiverKit
-internal import ArgumentParser
+public import ArchiverKit
+public import ArgumentParser
 
 /// Timing options of `watch` and `roots set`.
 struct WatchSettingsOptions: ParsableArguments {
@@ -43,3 +43,5 @@ struct WatchSettingsOptions: ParsableArguments {
             largeFile: largeFile?.bytes, largeFileDelay: largeFileDelay?.duration)
     }
 }
+
+extension WatchBackend: ExpressibleByArgument {}

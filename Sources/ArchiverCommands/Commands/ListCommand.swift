@@ -202,3 +202,32 @@ struct ListCommand: ParsableCommand {
         return "No snapshot of \(Escaping.text(root.path.bytes)) matches; --all searches all roots."
     }
 }
+
+/// Lists of saved states for people and for programs.
+enum StateList {
+    static func listing(emptiness: String) -> Listing<ListedState> {
+        Listing(
+            [
+                .text("id", mark: .yellow) { $0.id.short }, .time("time") { $0.time },
+                .text("title", isElastic: true) { Escaping.text($0.title) },
+                .text("label", isElastic: true) { Escaping.text($0.label ?? "") },
+                .pipe { Escaping.text($0.type) },
+                .text("version", alignment: .right, dispensability: 2) { "\($0.version)" },
+                .bytes("size", dispensability: 1) { $0.bytes }, .bytes("stored", dispensability: 3) { $0.storedBytes },
+            ], emptiness: emptiness
+        ) { SavedStateJSON($0) }
+    }
+}
+
+/// The gaps of a list of snapshots, each assigned to the root's first snapshot after it.
+struct ListedGaps {
+    private let gaps: [SnapshotID: [GapRecord]]
+
+    init(_ gaps: [SnapshotID: [GapRecord]] = [:]) { self.gaps = gaps }
+
+    /// The gaps between the snapshots of `query`.
+    init(_ query: SnapshotQuery, in archive: Archive) throws { gaps = try archive.gapsBetweenSnapshots(query) }
+
+    /// The gaps before `snapshot`.
+    func before(_ snapshot: ListedSnapshot) -> [GapRecord] { gaps.isEmpty ? [] : gaps[snapshot.id] ?? [] }
+}
