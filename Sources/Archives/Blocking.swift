@@ -15,6 +15,8 @@ public enum Blocking {
     /// Runs `body` on another thread and suspends until it returns.
     ///
     /// It runs to its end even if the task is cancelled, also if it has to wait for a thread.
+    ///
+    /// - Throws: any error of `body`.
     public static func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

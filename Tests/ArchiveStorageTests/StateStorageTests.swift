@@ -107,7 +107,7 @@ struct StateStorageTests {
         try save(41..<801)
         #expect(try steps() == few)
         let all = try store.catalogue.steps(.init(of: "title"))
-        #expect(all > 50 * (few.max() ?? 0), "\(all) and \(few)")
+        #expect(all > 30 * (few.max() ?? 0), "\(all) and \(few)")
     }
 
     @Test("a forgotten state or snapshot stays forgotten, whichever of the two records is found first")

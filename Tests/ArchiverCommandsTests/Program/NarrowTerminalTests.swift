@@ -21,7 +21,7 @@ struct NarrowTerminalTests {
             ["operations"], ["log", "notes/todo.txt"], ["log"], ["find", "todo"], ["sessions"], ["deleted"],
             ["list"], ["list", "--all"], ["roots"], ["log", "--all"], ["sessions", "--all"],
             ["changes", "oldest"], ["blame", "notes/todo.txt"], ["--help"], ["help", "selectors"],
-            ["restore", "--help"], ["status"], ["usage"], ["note", "--all"], ["changes", "--all", "--timeline"],
+            ["restore", "--help"], ["status"], ["note", "--all"],
         ] {
             let outcome = try work.startOnTerminal(columns: 60, arguments).finish()
             // Nothing is watched here.

@@ -42,7 +42,7 @@ struct NoteTests {
     func allRoots() throws {
         try work.write("../other/a", "a")
         let other = work.path("other").string
-        try expect(0, "first snapshot", "capture", other)
+        try expect(0, other, "capture", other)
         try expect(0, "added", "note", "here")
         try expect(0, "added", "note", "there", "--root", other)
         #expect(try run("note").lines.count == 1)

@@ -122,7 +122,7 @@ struct AsyncStateTests {
                 return cause?.code == .cancelled
             }
         }
-        #expect(try await archive.history(of: "number").count == 1 && archive.titles().map(\.title) == ["number"])
+        #expect(try archive.history(of: "number").count == 1 && archive.titles().map(\.title) == ["number"])
         #expect(try archive.snapshots().count == 1)
         #expect(try sandbox.root.read("a") == Array("new".utf8))
     }
@@ -130,15 +130,16 @@ struct AsyncStateTests {
     @Test("a cancelled task stops waiting for a thread; work that has begun runs to its end")
     func cancelledInTheQueue() async throws {
         let threads = BlockingThreads(usualLimit: 1, patience: 1000)
-        let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let hasBegun = Locked(false)
+        let gate = DispatchSemaphore(value: 0)
         let first = Task {
             try await Blocking.run(on: threads, orThrow: CancellationError()) { () throws(CancellationError) in
-                begun.signal()
+                hasBegun.withLock { $0 = true }
                 gate.wait()
                 return 1
             }
         }
-        begun.wait()
+        while !hasBegun.withLock({ $0 }) { await Task.yield() }
         let second = Task {
             try await Blocking.run(on: threads, orThrow: CancellationError()) { () throws(CancellationError) in 2 }
         }
