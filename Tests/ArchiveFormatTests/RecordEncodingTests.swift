@@ -195,7 +195,7 @@ struct LaterAdditionTests {
         var random = SeededGenerator()
         for _ in 0..<200 {
             let operation = random.operation()
-            let later = extended(try item(operation.encoded()), from: 13, using: &random).encoded()
+            let later = extended(try item(operation.encoded()), from: 14, using: &random).encoded()
             #expect(try OperationRecord(decoding: later) == operation, "seed \(random.seed)")
             #expect(try CBORDecoder().decode(OperationRecord.self, from: later) == operation, "seed \(random.seed)")
         }

@@ -99,7 +99,7 @@ struct StateRecordTests {
             let laterState = try extended(state.encoded(), with: 9 + random.number(bits: 20))
             #expect(try StateRecord(decoding: laterState) == state, "seed \(random.seed)")
             #expect(try CBORDecoder().decode(StateRecord.self, from: laterState) == state, "seed \(random.seed)")
-            let laterForgotten = try extended(forgotten.encoded(), with: 3 + random.number(bits: 20))
+            let laterForgotten = try extended(forgotten.encoded(), with: 4 + random.number(bits: 20))
             #expect(try ForgottenRecords(decoding: laterForgotten) == forgotten, "seed \(random.seed)")
         }
     }

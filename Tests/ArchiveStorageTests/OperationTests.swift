@@ -72,7 +72,8 @@ struct OperationTests {
             let store = try ArchiveStore.open(directory.path, creating: true)
             for record in order { _ = try store.enter(record) }
             #expect(try store.catalogue.operations().map(\.record) == records)
-            _ = try directory.path.appending("catalogue.sqlite").removeFile()
+            store.close()
+            try directory.path.appending("catalogue.sqlite").removeFile()
             let rebuilt = try ArchiveStore.open(directory.path, creating: false)
             #expect(try rebuilt.catalogue.operations().map(\.record) == records)
         }

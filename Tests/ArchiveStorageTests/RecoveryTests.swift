@@ -68,18 +68,16 @@ struct RecoveryTests {
         let scene = try Scene()
         let header = BlockHeader.magic + [0x80, 0xbe, 0x92, 0x01]
         let junk = [[UInt8]](repeating: header, count: (16 << 20) / header.count).flatMap { $0 }
-        try scene.segment.flipByte(at: scene.lengths[5] + 40)
         let bytes = try scene.segment.readFile() + junk
         try scene.segment.writeFile(bytes)
         let scan = try SegmentScan(
             of: Segment(LocalSegment(at: EnclosedPath(file: scene.segment))), from: SegmentHeader.byteCount,
             verifyingPayloads: true, passingDamage: true)
         let bound = SegmentScan.leastSearchBytes + SegmentScan.searchFactor * bytes.count
-        #expect(scan.searchedBytes < bound + (3 << 20) && scan.unsearched?.offset == scene.lengths[5])
+        #expect(scan.searchedBytes < bound + (3 << 20) && scan.unsearched?.offset == scene.lengths[6])
         let store = try scene.open()
         #expect(try scene.segment.readFile().count == bytes.count)
-        #expect(store.findings.map(\.kind) == [.damage])
-        #expect(store.findings.first?.message.contains("is not searched") == true)
+        #expect(store.findings.contains { $0.kind == .damage && $0.message.contains("is not searched") })
         let next = try store.commit(8, [Array("next".utf8)])
         #expect(try scene.segment.readFile().count == bytes.count && store.holds(next))
     }

@@ -150,6 +150,19 @@ import Testing
         #expect(try text(sandbox) == "1")
     }
 
+    @Test("a turn ends at the restore that follows its mark, whatever the clock said") func turn() throws {
+        let (sandbox, snapshots, root) = try Self.states(2)
+        let archive = sandbox.archive
+        _ = try archive.store.enter(
+            OperationRecord(
+                rootPath: root.path.bytes, host: root.host, kind: .mark, time: Timestamp(seconds: 4_000_000_000),
+                before: snapshots[0].id, machine: root.machine, name: "ahead",
+                sequence: archive.store.catalogue.nextSequence(ofRoot: root.path.bytes, machine: root.machine)))
+        _ = try archive.restore(snapshots[0])
+        let turn = try #require(try archive.turns(of: root).first)
+        #expect(turn.before?.id == snapshots[0].id && turn.after?.id == snapshots[1].id)
+    }
+
     // MARK: Interrupted
 
     /// A file that changes while an undo runs is skipped.

@@ -89,7 +89,7 @@ extension Archive {
 }
 
 extension Archive {
-    /// The operations on roots, oldest first.
+    /// The operations on a root in their order, whatever the clock said; those on several roots by time.
     ///
     /// - Parameter root: only operations on this root; nil for all.
     /// - Throws: `ArchiverError` if the archive cannot be read.
@@ -99,7 +99,10 @@ extension Archive {
             let records = try store.catalogue.operations(root: number)
             let logs = Dictionary(grouping: records) { RootName(path: $0.record.rootPath, machine: $0.record.machine) }
                 .values.map { OperationLog(replaying: $0).operations }
-            return logs.flatMap(\.self).sorted { ($0.record.time, $0.id) < ($1.record.time, $1.id) }
+            if logs.count == 1 { return logs[0] }
+            return logs.flatMap(\.self).sorted {
+                ($0.record.time, $0.record.sequence, $0.id) < ($1.record.time, $1.record.sequence, $1.id)
+            }
         }
     }
 

@@ -20,12 +20,15 @@ public struct Mark: Sendable, Hashable, Identifiable {
     public let time: Timestamp
     /// The snapshot of the marked state.
     public let snapshot: SnapshotID
+    /// Its place among the root's operations.
+    let sequence: UInt64
 
     init?(_ stored: StoredOperation) {
         guard stored.record.kind == .mark, let snapshot = stored.record.before else { return nil }
         id = stored.id
         name = stored.record.name ?? ""
         time = stored.record.time
+        sequence = stored.record.sequence
         self.snapshot = snapshot
     }
 

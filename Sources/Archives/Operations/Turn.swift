@@ -31,17 +31,17 @@ extension Archive {
             let marks = try marks(of: root)
             guard !marks.isEmpty else { return [] }
             let operations = try operations(of: root)
-            var next = Timestamp?.none
+            var next = UInt64?.none
             var after = try store.catalogue.latestSnapshot(ofRoot: root.path.bytes, machine: root.machine)
             return try marks.prefix(limit ?? marks.count).map { mark in
                 let before = try snapshot(of: mark)
                 // A restore ends the turn: what it changed is no work of the turn.
                 let restore = operations.first { operation in
-                    operation.record.kind != .run && operation.record.time > mark.time
-                        && next.map { operation.record.time < $0 } ?? true
+                    operation.record.kind != .run && operation.record.sequence > mark.sequence
+                        && next.map { operation.record.sequence < $0 } ?? true
                 }
                 let end = try restore.map { try listed($0.record.before) } ?? after
-                defer { (after, next) = (before, mark.time) }
+                defer { (after, next) = (before, mark.sequence) }
                 return Turn(mark: mark, before: before, after: end, changes: try changes(from: before, to: end))
             }
         }
