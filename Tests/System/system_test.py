@@ -188,7 +188,7 @@ def use(machine):
     machine.do("systemctl", "daemon-reload")
     machine.do("systemctl", "restart", "archiver")
     process = machine.do("systemctl", "show", "archiver", "-p", "MainPID", "--value").strip()
-    machine.do("kill", "-STOP", process)
+    machine.do("sh", "-c", "kill -STOP " + process)
     wait(lambda: machine.do("systemctl", "show", "archiver", "-p", "NRestarts", "--value").strip() != "0",
          "the watchdog ends a stopped service")
     wait(lambda: machine.run("systemctl", "is-active", "archiver").stdout == "active\n", "it starts again")
