@@ -37,6 +37,7 @@ class Machine:
         self.init = None
 
     def boot(self):
+        self.init = None
         log = open(self.tree + ".log", "ab")
         self.process = subprocess.Popen(
             ["systemd-nspawn", "-D", self.tree, "--register=no", "--keep-unit", "--quiet"]
@@ -51,8 +52,12 @@ class Machine:
         except FileNotFoundError:
             fail("the container ended: see " + self.tree + ".log")
         for child in children:
-            if os.readlink(f"/proc/{child}/exe").endswith("/systemd"):
-                return child
+            try:
+                if os.readlink(f"/proc/{child}/exe").endswith("/systemd"):
+                    return child
+            except FileNotFoundError:
+                # The outer process has passed it on meanwhile.
+                continue
         return None
 
     def cut_off(self):
@@ -92,7 +97,7 @@ def captured(machine, root, user=None, archiver=("archiver",)):
     machine.do(*archiver, "sync", root, user=user)
     target = "/tmp/restored-" + str(time.monotonic_ns())
     machine.do(*archiver, "restore", "latest", "--root", root, "--target", target, user=user)
-    machine.do("diff", "-r", root, target)
+    machine.do("diff", "-r", "--no-dereference", root, target)
     machine.do("rm", "-rf", target)
 
 
@@ -111,7 +116,7 @@ def main():
     try:
         use(machine)
     finally:
-        if machine.process.poll() is None:
+        if machine.init and machine.process.poll() is None:
             machine.cut_off()
     shutil.rmtree(tree, ignore_errors=True)
     print("all is well")
@@ -123,7 +128,7 @@ def use(machine):
     step("the package is installed")
     for kind in ("--user", "--system"):
         folder = "/usr/lib/systemd/" + kind[2:]
-        machine.do("systemd-analyze", "verify", kind, f"{folder}/archiver.service", f"{folder}/archiver-check.timer")
+        machine.do("env", "XDG_RUNTIME_DIR=/run", "systemd-analyze", "verify", kind, f"{folder}/archiver.service", f"{folder}/archiver-check.timer")
 
     machine.do("useradd", "-m", "ann")
     machine.do("mkdir", "-p", "/home/ann/thesis", user="ann")
@@ -183,7 +188,7 @@ def use(machine):
     machine.do("systemctl", "daemon-reload")
     machine.do("systemctl", "restart", "archiver")
     process = machine.do("systemctl", "show", "archiver", "-p", "MainPID", "--value").strip()
-    machine.do("kill", "-STOP", process)
+    machine.do("sh", "-c", "kill -STOP " + process)
     wait(lambda: machine.do("systemctl", "show", "archiver", "-p", "NRestarts", "--value").strip() != "0",
          "the watchdog ends a stopped service")
     wait(lambda: machine.run("systemctl", "is-active", "archiver").stdout == "active\n", "it starts again")

@@ -58,8 +58,7 @@ struct LineLogHandler: LogHandler {
 
     /// A value as one word, or in quotes as JSON has it, so that no name can forge a line or a field.
     private static func text(_ value: Logger.MetadataValue) -> String {
-        var text = "\(value)"
-        if text.hasSuffix(".0"), Double(text) != nil { text.removeLast(2) }
+        let text = "\(value)"
         let isWord = text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x3d && $0 != 0x5c && $0 < 0x7f }
         if isWord, !text.isEmpty { return text }
         // Other control characters, such as those of C1, which JSON leaves alone, could steer a terminal.

@@ -19,6 +19,9 @@ struct LogFields {
     /// How many items of a list become fields.
     private static let mostItems = 3
 
+    /// Up to here a number with a fraction part holds every whole number.
+    private static let largestWhole = 9e15
+
     init(_ event: some Encodable) {
         guard let json = try? JSONText.of(event),
             let value = try? JSONDecoder().decode(Value.self, from: Data(json.utf8)), case .object(let members) = value
@@ -31,7 +34,9 @@ struct LogFields {
         switch value {
         case .nothing: break
         case .text(let text): if !text.isEmpty { all[key] = .string(text) }
-        case .number(let number): all[key] = .stringConvertible(number)
+        case .number(let number):
+            let isWhole = number == number.rounded() && abs(number) < LogFields.largestWhole
+            all[key] = isWhole ? .stringConvertible(Int64(number)) : .stringConvertible(number)
         case .flag(let flag): if flag { all[key] = .stringConvertible(flag) }
         case .object(let members): for (inner, value) in members { add(value, "\(key).\(inner)") }
         case .list(let items):
@@ -72,7 +77,7 @@ final class PrivateFields: Sendable {
 
     /// Words whose texts never hold a name.
     private static let harmless: Set = [
-        "backend", "cause", "changed", "captured", "code", "end", "id", "laterPrevious", "latest", "machine", "phase",
+        "backend", "cause", "changed", "captured", "code", "end", "id", "laterPrevious", "latest", "phase",
         "reason", "snapshot", "since", "start", "time", "lastEvent", "lastCapture", "lastWatched", "retired",
         "waitingUntil",
     ]

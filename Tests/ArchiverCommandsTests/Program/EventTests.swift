@@ -110,18 +110,21 @@ struct EventTests {
 
     @Test("each event is one line of the log file, with time, level and fields; names cannot forge a line")
     func logFile() throws {
-        try work.write("a\nforged: \u{9b}31m x=1", "x")
-        let process = try watch("--log-file", log.string, "--exclude", "none\nforged=1")
-        try work.write("new", "x")
-        try event("snapshot", process)
+        let root = work.root.appending("a\nforged \u{9b}31m x=1")
+        try work.write("a\nforged \u{9b}31m x=1/file", "x")
+        let process = try start(
+            "exec \"$0\" \"$@\"", ["watch", root.string, "--settle", "10ms", "--json", "--log-file", log.string])
+        try event("watching", process)
         _ = try end(process)
         let lines = text(log).split(separator: "\n")
         #expect(
             lines.allSatisfy {
                 $0.firstMatch(of: /^\d{4}-\d\d-\d\dT\S+Z (info|notice|warning|error) [a-z-]+( |$)/) != nil
             })
-        #expect(lines.contains { $0.contains(" info snapshot ") && $0.contains(" root=\(work.root)") }, "\(lines)")
-        #expect(lines.contains { $0.contains(" info stopped root=\(work.root)") }, "\(lines)")
+        for event in ["snapshot", "watching", "stopped"] {
+            #expect(lines.contains { $0.contains(" info \(event) ") && $0.contains(" root=\"\(work.root)/a") }, "\(lines)")
+        }
+        #expect(!text(log).contains("\u{9b}"))
         var status = stat()
         #expect(stat(log.string, &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
