@@ -99,6 +99,8 @@ struct UnitFile {
             TimeoutStartSec=10min
             TimeoutStopSec=5min
             WatchdogSec=2min
+            # A stopped process does not answer the watchdog's signal: it is killed soon after, not after TimeoutStopSec.
+            TimeoutAbortSec=10s
             KillMode=mixed
             UMask=0077
             Nice=5
