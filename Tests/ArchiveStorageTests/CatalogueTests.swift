@@ -114,7 +114,7 @@ struct CatalogueTests {
             for _ in 0..<100 {
                 let time = Timestamp(seconds: Int64(random.below(41_000)))
                 filter.until = time
-                let last = own.filter { $0.time <= time }.max { ($0.time, $0.id) < ($1.time, $1.id) }
+                let last = own.filter { $0.time <= time }.max { ($0.time, $0.sequence) < ($1.time, $1.sequence) }
                 #expect(try catalogue.snapshots(filter) == [last].compactMap { $0 })
             }
         }

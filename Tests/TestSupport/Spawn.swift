@@ -1,6 +1,6 @@
 // Starts programs that inherit nothing but what they are given.
 
-package import Glibc
+internal import Glibc
 
 /// The calls by which programs are started and awaited.
 package enum Spawn {

@@ -55,7 +55,7 @@ enum KnownFields {
     }
 
     private static func reason(_ item: CBORValue) -> CBORValue? {
-        guard case .unsigned(let number) = item, number > 1 else { return item }
+        guard case .unsigned(let number) = item, number > 2 else { return item }
         return nil
     }
 }
