@@ -1,7 +1,7 @@
 // The catalogue's operations.
 
 package import ArchiveFormat
-package import FileIO
+internal import FileIO
 internal import Foundation
 internal import GRDB
 

@@ -1,7 +1,7 @@
 // The catalogue's pins: snapshots and states that are kept regardless of the policy.
 
 package import ArchiveFormat
-package import FileIO
+internal import FileIO
 internal import Foundation
 internal import GRDB
 

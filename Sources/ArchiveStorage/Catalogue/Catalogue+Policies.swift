@@ -1,7 +1,7 @@
 // The catalogue's policies: how long snapshots of each root are kept, and how large the archive may become.
 
 package import ArchiveFormat
-package import FileIO
+internal import FileIO
 internal import Foundation
 internal import GRDB
 

@@ -44,6 +44,8 @@ final class EventHook: Sendable {
         var dropped = 0
         /// Whether the thread runs.
         var isRunning = false
+        /// The command that runs, which leads a process group.
+        var child: pid_t?
         var hasEnded = false
         /// The outcome that was said last: a command that always fails is named once.
         var complaint: String?
@@ -56,7 +58,7 @@ final class EventHook: Sendable {
     private let state: Locked<State>
     /// Wakes the thread when the service ends.
     private let ended = DispatchSemaphore(value: 0)
-    /// Signalled when the thread has ended after the service.
+    /// Signalled whenever the thread ends.
     private let finished = DispatchSemaphore(value: 0)
 
     /// - Parameters:
@@ -111,7 +113,12 @@ final class EventHook: Sendable {
         }
         guard isRunning else { return }
         ended.signal()
-        _ = finished.wait(timeout: .now() + .seconds(1))
+        let deadline = DispatchTime.now() + .seconds(1)
+        while state.withLock({ $0.isRunning }), finished.wait(timeout: deadline) == .success {}
+        // The thread had no time to end it.
+        state.withLock { state in
+            if let child = state.child { kill(-child, SIGKILL) }
+        }
     }
 
     /// Events that a person may want to hear of; the usual course of watching is not among them.
@@ -224,6 +231,7 @@ final class EventHook: Sendable {
 
     /// Reads what the command prints until it ends, or ends it.
     private func follow(_ child: ChildProgram, _ output: borrowing Descriptor) -> String? {
+        state.withLock { $0.child = child.id }
         let start = ContinuousClock.now
         var (said, count, isOpen) = ([UInt8](), 0, true)
         var complaint: String?
@@ -256,8 +264,9 @@ final class EventHook: Sendable {
                 askedToEnd = now
             }
         }
-        // What it has started ends with it.
+        // What it has started ends with it. Its number is free only once it has been waited for.
         kill(-child.id, SIGKILL)
+        state.withLock { $0.child = nil }
         let status = child.wait()
         if let complaint { return complaint }
         if status == 0 { return nil }
