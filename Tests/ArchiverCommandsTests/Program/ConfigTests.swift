@@ -99,7 +99,8 @@ struct ConfigTests {
     }
 
     @Test(
-        "a file that may not be read is refused with its name", .enabled(if: getuid() != 0 || ConfigTests.canDropRights))
+        "a file that may not be read is refused with its name", .enabled(if: getuid() != 0 || ConfigTests.canDropRights)
+    )
     func unreadable() throws {
         try configure("archive = \"/a\"\n")
         chmod(file.string, 0)

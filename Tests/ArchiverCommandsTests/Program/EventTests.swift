@@ -122,7 +122,8 @@ struct EventTests {
                 $0.firstMatch(of: /^\d{4}-\d\d-\d\dT\S+Z (info|notice|warning|error) [a-z-]+( |$)/) != nil
             })
         for event in ["snapshot", "watching", "stopped"] {
-            #expect(lines.contains { $0.contains(" info \(event) ") && $0.contains(" root=\"\(work.root)/a") }, "\(lines)")
+            #expect(
+                lines.contains { $0.contains(" info \(event) ") && $0.contains(" root=\"\(work.root)/a") }, "\(lines)")
         }
         #expect(!text(log).contains("\u{9b}"))
         var status = stat()
