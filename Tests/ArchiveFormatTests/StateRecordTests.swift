@@ -121,7 +121,7 @@ struct StateRecordTests {
                 #expect(read.encoded() == item.map { known(0...8, of: $0).encoded() }, "seed \(random.seed)")
             }
             if let read = try? ForgottenRecords(decoding: bytes) {
-                #expect(read.encoded() == item.map { known(0...2, of: $0).encoded() }, "seed \(random.seed)")
+                #expect(read.encoded() == item.map { known(0...3, of: $0).encoded() }, "seed \(random.seed)")
             }
             _ = try? CBORDecoder().decode(StateRecord.self, from: bytes)
         }
