@@ -126,8 +126,6 @@ final class BlockingThreads: Sendable {
     var waitingCount: Int { state.withLock { $0.queue.count } }
 
     /// Runs `body` as soon as a thread is free.
-    ///
-    /// - Throws: any error of `body`.
     func run(_ body: @escaping @Sendable () -> Void) { add(Work(body: body)) }
 
     /// Runs `body` as soon as a thread is free, or `isCancelled` if the present task is cancelled first.

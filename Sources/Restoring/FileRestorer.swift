@@ -77,6 +77,10 @@ struct FileRestorer: Sendable {
         let file = try job.directory.descriptor.open(job.name, O_RDWR | O_NOFOLLOW, path: job.path)
         let status = try FileStatus.read(file, path: job.path)
         guard status.kind == .file, present.isCurrent(status) else { return nil }
+        // A disk on which nothing can be written any more is noticed before anything is lost.
+        var first: [UInt8] = [0]
+        let isEmpty = try first.withUnsafeMutableBytes { try file.read(into: $0, at: 0, path: path) } == 0
+        if !isEmpty { try file.write(first, at: 0, path: path) }
         let count: UInt64
         do {
             try file.truncate(to: 0, path: path)

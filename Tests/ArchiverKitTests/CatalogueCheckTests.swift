@@ -36,8 +36,8 @@ struct CatalogueCheckTests {
         for statements in [
             "DELETE FROM lateLabel;", "DELETE FROM pin;", "DELETE FROM note;", "DELETE FROM policy;",
             "DELETE FROM forgotten;", "DELETE FROM deletion;", "UPDATE deletion SET lifetime = 4;",
-            "UPDATE forgotten SET seconds = 5;", "UPDATE pin SET seconds = 5;",
-            "INSERT INTO forgotten SELECT id, 9, 0, 0, 0, 0 FROM snapshot; DELETE FROM snapshot;",
+            "UPDATE forgotten SET seconds = 5;", "UPDATE pin SET seconds = 5;", "UPDATE pin SET sequence = 0;",
+            "INSERT INTO forgotten SELECT id, 1, 9, 0, 0, 0, 0 FROM snapshot; DELETE FROM snapshot;",
         ] {
             let sandbox = try Sandbox()
             var snapshots: [ListedSnapshot] = []

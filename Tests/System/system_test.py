@@ -198,8 +198,8 @@ def use(machine):
     captured(machine, "/etc")
     step("a stopped service is ended by the watchdog and starts again")
 
-    # A unit that lacks a right: the archive is where the unit may not write.
-    machine.do("sh", "-c", f"printf '[Service]\\nReadOnlyPaths=/var/lib/archiver\\n' > {folder}/rights.conf")
+    # A unit that lacks a right: it may not write where the archive is.
+    machine.do("sh", "-c", f"printf '[Service]\\nReadWritePaths=\\nStateDirectory=\\n' > {folder}/rights.conf")
     machine.do("systemctl", "daemon-reload")
     machine.run("systemctl", "restart", "archiver")
     said = wait(lambda: [line for line in machine.do("journalctl", "-u", "archiver", "-o", "cat", "-n", "30", "--no-pager").split("\n")

@@ -237,17 +237,18 @@ final class EventHook: Sendable {
         var complaint: String?
         var askedToEnd: ContinuousClock.Instant?
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
-        while !child.hasEnded {
+        /// Reads what has been printed; false if that is nothing.
+        func readMore(within milliseconds: CInt) -> Bool {
             var request = pollfd(fd: isOpen ? output.number : -1, events: Int16(POLLIN), revents: 0)
-            if poll(&request, 1, EventHook.pollMilliseconds) > 0 {
-                let got = buffer.withUnsafeMutableBytes { read(output.number, $0.baseAddress, $0.count) }
-                if got > 0 {
-                    count += got
-                    said += buffer.prefix(min(got, max(0, EventHook.shownBytes - said.count)))
-                } else {
-                    isOpen = false
-                }
-            }
+            guard poll(&request, 1, milliseconds) > 0 else { return false }
+            let got = buffer.withUnsafeMutableBytes { read(output.number, $0.baseAddress, $0.count) }
+            isOpen = got > 0
+            count += max(0, got)
+            said += buffer.prefix(max(0, min(got, EventHook.shownBytes - said.count)))
+            return isOpen
+        }
+        while !child.hasEnded {
+            _ = readMore(within: EventHook.pollMilliseconds)
             let now = ContinuousClock.now
             if complaint == nil, count > limits.outputBytes {
                 complaint = "was ended: it printed more than \(ByteCount.text(UInt64(limits.outputBytes)))"
@@ -267,6 +268,7 @@ final class EventHook: Sendable {
         // What it has started ends with it. Its number is free only once it has been waited for.
         kill(-child.id, SIGKILL)
         state.withLock { $0.child = nil }
+        while said.count < EventHook.shownBytes, readMore(within: 0) {}
         let status = child.wait()
         if let complaint { return complaint }
         if status == 0 { return nil }

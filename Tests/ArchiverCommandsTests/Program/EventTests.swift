@@ -89,8 +89,13 @@ struct EventTests {
         let process = try watch("--on-event", "sleep 987 & echo $! > '\(work.path("child"))'; exit 3")
         _ = try process.line { $0.contains("failed with status 3") }
         let child = try #require(pid_t(text(work.path("child")).trimmingCharacters(in: .whitespacesAndNewlines)))
-        // It may be a zombie until init has waited for it.
-        let state = text(FilePath("/proc/\(child)/stat"))
+        // It has its signal; it may be a zombie until init has waited for it.
+        let limit = ContinuousClock.now + .seconds(60)
+        var state = text(FilePath("/proc/\(child)/stat"))
+        while !(state.isEmpty || state.contains(") Z ") || !state.contains("(sleep)")), ContinuousClock.now < limit {
+            sched_yield()
+            state = text(FilePath("/proc/\(child)/stat"))
+        }
         #expect(state.isEmpty || state.contains(") Z ") || !state.contains("(sleep)"), "\(state)")
         _ = try end(process)
     }

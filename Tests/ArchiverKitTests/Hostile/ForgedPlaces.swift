@@ -114,17 +114,20 @@ extension ForgedArchive {
         catalogue(
             "an operation with text for numbers",
             "INSERT INTO operation VALUES "
-                + "(zeroblob(32), 1, 'restore', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j');"),
+                + "(zeroblob(32), 1, 's', 'restore', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j');"),
         catalogue(
             "a notice with text for numbers",
             "INSERT INTO notice SELECT zeroblob(32), path, machine, 'moved', 9223372036854775807, 'b', path, 'd', "
                 + "'e', 'f' FROM root;"),
         catalogue(
-            "a pin with text for numbers", "INSERT INTO pin VALUES (zeroblob(32), 'a', 'b', 'c', 'd', 'e', 'f', 'g');"),
-        catalogue("a label with text for numbers", "INSERT INTO lateLabel VALUES (zeroblob(32), 'a', 'b', 'c', 'd');"),
+            "a pin with text for numbers",
+            "INSERT INTO pin VALUES (zeroblob(32), 's', 'a', 'b', 'c', 'd', 'e', 'f', 'g');"),
+        catalogue(
+            "a label with text for numbers", "INSERT INTO lateLabel VALUES (zeroblob(32), 's', 'a', 'b', 'c', 'd');"),
         catalogue("a note with text for numbers", "INSERT INTO note VALUES (zeroblob(32), 1, 'a', 'b', 'c', 'd');"),
-        catalogue("a policy with text for numbers", "INSERT INTO policy VALUES (zeroblob(32), NULL, 'a', 'b', 'c');"),
-        catalogue("all snapshots forgotten", "INSERT INTO forgotten SELECT id, 9, 0, 0, 0, 0 FROM snapshot;"),
+        catalogue(
+            "a policy with text for numbers", "INSERT INTO policy VALUES (zeroblob(32), NULL, 's', 'a', 'b', 'c');"),
+        catalogue("all snapshots forgotten", "INSERT INTO forgotten SELECT id, 1, 9, 0, 0, 0, 0 FROM snapshot;"),
         spoiled("a catalogue of 4 GiB of zeros") { try $0.setSize("catalogue.sqlite", 4 << 30) },
         spoiled("a catalogue whose pages are swapped") { archive in
             _ = try Archive.open(archive.directory)
@@ -211,6 +214,7 @@ extension Files {
     func changeCatalogue(_ statements: String) throws {
         let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.close()"
         let words = ["python3", "-c", script, full("catalogue.sqlite").string, statements]
-        if try ChildProcess.run(words).status != 0 { throw SystemFailure("change", full("catalogue.sqlite")) }
+        let outcome = try ChildProcess.run(words)
+        if outcome.status != 0 { throw ChildProcess.Failure(description: outcome.errorText) }
     }
 }

@@ -27,7 +27,8 @@ final class Program {
         let none = FileHandle(forReadingAtPath: "/dev/null")
         guard let input = input ?? none else { throw SystemFailure("open", "/dev/null") }
         identifier = try Spawn.start(
-            words.map { Array($0.utf8) },
+            // env(1) also sets variables.
+            (["env"] + words).map { Array($0.utf8) },
             descriptors: [
                 STDIN_FILENO: input.fileDescriptor, STDOUT_FILENO: pipe.writer.fileDescriptor,
                 STDERR_FILENO: STDERR_FILENO,
