@@ -156,7 +156,7 @@ public final class Archive: Sendable {
     ///
     /// - Parameter progress: counters that are updated while the capture runs.
     /// - Throws: `ArchiverError`: `noSuchDirectory`, `unsuitableRoot`, `locked` if a watcher captures it, `noSpace`…
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
+    @available(*, noasync, message: "use `await`; at the top level of main.swift, in an async function")
     public func capture(
         _ root: FilePath, _ options: CaptureOptions = CaptureOptions(), progress: OperationProgress? = nil
     ) throws(ArchiverError) -> CaptureResult {

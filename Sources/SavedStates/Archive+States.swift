@@ -32,7 +32,7 @@ extension Archive {
     ///   - title: the name under which the program saves its states, such as "Best Game Ever".
     ///   - label: the user's name for this state.
     /// - Throws: `StateError`: `unencodable` if the state cannot be encoded, `archive` if the archive failed…
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
+    @available(*, noasync, message: "use `await`; at the top level of main.swift, in an async function")
     @discardableResult
     public func save<State: Codable & Sendable>(
         _ state: State, as title: String, label: String? = nil
@@ -43,7 +43,6 @@ extension Archive {
     /// The state last saved under `title`, or the one that `selector` names.
     ///
     /// - Throws: `StateError`: `noSuchState` if there is none, `undecodable` if it is not a `State`…
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
         _ type: State.Type, as title: String, at selector: SnapshotSelector = .latest
     ) throws(StateError) -> State {
@@ -53,7 +52,6 @@ extension Archive {
     /// The state last saved under `title`, or the one that `selector` names.
     ///
     /// - Throws: `StateError`: `noSuchState` if there is none, `undecodable` if it is not a `State`…
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
         as title: String, at selector: SnapshotSelector = .latest
     ) throws(StateError) -> State {
@@ -64,7 +62,6 @@ extension Archive {
     /// The state of `memento`.
     ///
     /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if it was forgotten…
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
         _ type: State.Type, _ memento: Memento
     ) throws(StateError) -> State {
@@ -74,7 +71,6 @@ extension Archive {
     /// The state of `memento`.
     ///
     /// - Throws: `StateError`: `noSuchState` or `noSuchSelection` if it was forgotten…
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(_ memento: Memento) throws(StateError) -> State {
         try load(as: memento.title, at: SnapshotSelector(memento))
     }
@@ -84,7 +80,6 @@ extension Archive {
     /// If several programs start for the first time at once, one saves its state, and the others load that.
     ///
     /// - Throws: `StateError`: `undecodable` if the saved state is not a `State`, any `StateError` of `state`…
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
         as title: String, startingFrom state: @autoclosure () throws -> State
     ) throws(StateError) -> State {
@@ -101,7 +96,6 @@ extension Archive {
     /// If several programs start for the first time at once, one saves its state, and the others load that.
     ///
     /// - Throws: `StateError`: `undecodable` if the saved state is not a `State`, any `StateError` of `state`…
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
         _ type: State.Type, as title: String, startingFrom state: @autoclosure () throws -> State
     ) throws(StateError) -> State {
@@ -111,7 +105,6 @@ extension Archive {
     /// The state last saved under `title`; at the first start, saves and returns the one in the JSON file at `url`.
     ///
     /// - Throws: `StateError`: `file` if the file cannot be read, `undecodable` if either is not a `State`…
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
     public func load<State: Codable & Sendable>(
         _ type: State.Type, as title: String, startingFrom url: URL
     ) throws(StateError) -> State {
@@ -130,7 +123,7 @@ extension Archive {
     ///     title itself: that fails with `titleInUse`.
     /// - Returns: the result of `body`.
     /// - Throws: any error of `body`; `StateError`: `noSuchState` if there is no state…
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
+    @available(*, noasync, message: "use `await`; at the top level of main.swift, in an async function")
     @discardableResult
     public func update<State: Codable & Sendable, Result>(
         _ title: String, label: String? = nil, _ body: (inout State) throws -> Result
@@ -148,7 +141,7 @@ extension Archive {
     ///     title itself: that fails with `titleInUse`.
     /// - Returns: the result of `body`.
     /// - Throws: any error of `body`; `StateError`.
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
+    @available(*, noasync, message: "use `await`; at the top level of main.swift, in an async function")
     @discardableResult
     public func update<State: Codable & Sendable, Result>(
         _ title: String, startingFrom state: @autoclosure () throws -> State, label: String? = nil,

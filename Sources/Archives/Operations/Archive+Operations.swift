@@ -22,7 +22,7 @@ extension Archive {
     ///   - onAction: called with each action before it is carried out; in a dry run, with each planned action.
     /// - Throws: `ArchiverError`, with the code `otherRoot` if the snapshot does not belong to the root. After an
     ///   error, what was restored stays, and everything else is unchanged.
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
+    @available(*, noasync, message: "use `await`; at the top level of main.swift, in an async function")
     public func restore(
         _ snapshot: ListedSnapshot, _ options: RestoreOptions = RestoreOptions(),
         progress: OperationProgress? = nil, onAction: (@Sendable (RestoreAction) -> Void)? = nil
@@ -50,7 +50,7 @@ extension Archive {
     ///   - onAction: as for a restore of one path.
     /// - Throws: `ArchiverError`, with the code `noSuchPath` if a snapshot does not have its path; then nothing is
     ///   changed.
-    @available(*, noasync, message: "use `await`: the asynchronous form blocks no thread of async code")
+    @available(*, noasync, message: "use `await`; at the top level of main.swift, in an async function")
     public func restore(
         _ wanted: [WantedPath], _ options: RestoreOptions = RestoreOptions(), progress: OperationProgress? = nil,
         onAction: (@Sendable (RestoreAction) -> Void)? = nil
