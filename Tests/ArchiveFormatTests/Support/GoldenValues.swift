@@ -111,6 +111,17 @@ enum GoldenValues {
     static let rootPolicy = PolicyRecord(
         rootPath: Array("/home/u/docs".utf8), host: "host", machine: machine, time: time, isRemoved: true)
     static let unforgotten = UnforgottenRecords(time: time, records: [id])
+
+    // Records that are not the first of their kind have a sequence.
+    static let laterOperation = OperationRecord(
+        rootPath: Array("/home/u/docs".utf8), host: "host", kind: .restore, time: time, before: SnapshotID(id),
+        snapshot: nil, path: .root, target: nil, machine: machine, sequence: 300)
+    static let laterLabel = LabelRecord(target: id, time: time, label: nil, sequence: 2)
+    static let laterPin = PinRecord(target: id, time: time, sequence: 70_000)
+    static let laterPolicy = PolicyRecord(time: time, maxSize: 1 << 20, sequence: 3)
+    static let laterForgotten = ForgottenRecords(time: time, records: [id], sequence: 1 << 61)
+    static let laterUnforgotten = UnforgottenRecords(time: time, records: [id], sequence: (1 << 62) - 1)
+
     static let deletion = DeletionRecord.splitting([SnapshotID(id): 691_800], at: time)[0]
 
     static let dropped = DroppedSegments(
@@ -164,6 +175,9 @@ enum GoldenValues {
         "pin-removed.cbor": unpin.encoded(), "note.cbor": note.encoded(), "policy.cbor": policy.encoded(),
         "policy-removed.cbor": rootPolicy.encoded(), "unforgotten.cbor": unforgotten.encoded(),
         "deletion.cbor": deletion.encoded(), "opening.cbor": opening.encoded(),
-        "lost-segments.cbor": lost.encoded(),
+        "lost-segments.cbor": lost.encoded(), "operation-sequence.cbor": laterOperation.encoded(),
+        "label-sequence.cbor": laterLabel.encoded(), "pin-sequence.cbor": laterPin.encoded(),
+        "policy-sequence.cbor": laterPolicy.encoded(), "forgotten-sequence.cbor": laterForgotten.encoded(),
+        "unforgotten-sequence.cbor": laterUnforgotten.encoded(),
     ]
 }
