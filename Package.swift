@@ -178,7 +178,7 @@ let package = Package(
         .target(
             name: "Compression",
             dependencies: ["CZlib", .target(name: "CLibdeflate", condition: .when(traits: ["Libdeflate"]))]),
-        .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport"]),
+        .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport", "TestTraits"]),
 
         // MARK: CZlib - zlib's headers
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
