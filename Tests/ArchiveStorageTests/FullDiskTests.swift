@@ -59,7 +59,7 @@ struct FullDiskTests {
         #expect(try store.holds(next))
         let medium = (0..<5).map { _ in random.noise(1 << 20) }
         #expect(try failure { try store.commit(4, medium) }?.code == .noSpace)
-        try ballast.removeFile()
+        try removeFilling(ballast.string)
         let last = try store.commit(4, medium)
         let reopened = try ArchiveStore.open(path, creating: false)
         for commit in [first, next, last] { #expect(try reopened.holds(commit)) }
@@ -85,7 +85,7 @@ struct FullDiskTests {
             try ballast.writeFile(random.noise(max(0, free - (number - 2) * 4096)))
             codes.append(try failure { commits.append(try store.commit(number, [random.noise(20_000)])) }?.code)
             #expect(try store.holds(first))
-            try ballast.removeFile()
+            try removeFilling(ballast.string)
             let reopened = try ArchiveStore.open(path, creating: false)
             #expect(try reopened.catalogue.snapshots().map(\.id) == commits.map(\.id), "after \(number)")
         }
@@ -138,7 +138,7 @@ struct FullDiskTests {
             #expect(try store.catalogue.gaps() == [.sample(0)], "\(pages) pages")
             #expect(try segment.readFile() == before, "\(pages) pages")
         }
-        try ballast.removeFile()
+        try removeFilling(ballast.string)
         try store.enter(gaps)
         #expect(try ArchiveStore.open(path, creating: false).catalogue.gaps() == [.sample(0)] + gaps)
     }

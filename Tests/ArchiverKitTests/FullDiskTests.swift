@@ -60,7 +60,7 @@ import Testing
         #expect(try root.read("a/large") == Array("now it is small".utf8))
         #expect(try root.read("z") == Array("old".utf8))
         // With free space, the same restore succeeds, and so does its reversal.
-        try small.remove("ballast")
+        try removeFilling(small.full("ballast").string)
         _ = try archive.restore(snapshot)
         #expect(try root.size("a/large") == 2 << 20)
         let undo = try #require(try archive.snapshots().first { $0.cause == .beforeRestore })
@@ -81,7 +81,8 @@ import Testing
         base.archive.store.releaseWriters()
         let root = ArchivedRoot(here: base.root.directory)
         let target = PurgeTarget.paths([try .at("secret")], of: root)
-        let disk = try SmallDisk()
+        // Room for the files of an archive that was removed and is still open in a program that is being started.
+        let disk = try SmallDisk(mebibytes: 8)
         let place = disk.files.full("archive")
         var failures = 0
         for free in stride(from: 0, through: 640_000, by: 32_000) {
@@ -95,7 +96,7 @@ import Testing
                 #expect(error.code == .noSpace, note)
                 failures += 1
             }
-            try disk.files.remove("filler")
+            try removeFilling(disk.files.full("filler").string)
             let archive = try Archive.open(place)
             #expect(try archive.check(data: true).findings == [], note)
             archive.store.close()
@@ -110,13 +111,13 @@ import Testing
     }
 }
 
-/// A file system of 3 MiB.
+/// A small file system.
 private final class SmallDisk {
     let files: Files
 
-    init() throws {
+    init(mebibytes: Int = 3) throws {
         files = Files(try TemporaryDirectory.create())
-        guard mount("tmpfs", files.directory.string, "tmpfs", 0, "size=3m") == 0 else {
+        guard mount("tmpfs", files.directory.string, "tmpfs", 0, "size=\(mebibytes)m") == 0 else {
             throw SystemFailure("mount", files.directory)
         }
     }
