@@ -19,7 +19,7 @@ PROGRAM = "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
 # The packages for building, for more speed, and for the tests and the demo.
 BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
-TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time mandoc zsh dpkg-dev \
+TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time mandoc zsh fish dpkg-dev \
 	chromium chromium-driver firefox-esr
 
 .PHONY: help setup setup-test build build-tests demo test test-all browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall deb tarball system-test bench bench-lines build-benchmarks year clean

@@ -16,6 +16,8 @@ package enum ArchiverProgram {
         CurrentProcess.reserveStandardDescriptors()
         // A closed pipe is reported by write(2) as EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
+        // libdispatch tells the system's log about every thread whose priority it may not raise.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
         Signals.block(Signals.progress)
         let arguments = ByteArgument.ofProcess()
         var lasting: (any LastingCommand)?

@@ -5,13 +5,21 @@ usage: system_test.py PACKAGE [TREE]
 
 TREE is a directory with a Debian, which stays as it is; without it, debootstrap makes one in .build/system. Needs root.
 $NSPAWN may hold further options of systemd-nspawn.
+
+With $CHURN, the program that changes a tree at random, the installed service is then left to random changes and faults
+for $SOAK_SECONDS.
 """
+import glob
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Soak"))
+from trees import differences
 
 PACKAGES = "systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,libsqlite3-0,zlib1g,libdeflate0,libstdc++6,cron,sudo"
 PATIENCE = 120
@@ -115,6 +123,8 @@ def main():
     machine.boot()
     try:
         use(machine)
+        if "CHURN" in os.environ:
+            soak(machine, os.environ["CHURN"], int(os.environ.get("SOAK_SECONDS", "60")))
     finally:
         if machine.init and machine.process.poll() is None:
             machine.cut_off()
@@ -159,6 +169,8 @@ def use(machine):
     step("the machine's service captures /etc")
     # Root's own capture is not confined, so what the service writes shows what its unit allows.
     wait(lambda: "snapshot" in machine.do("journalctl", "-u", "archiver", "-o", "cat"), "the journal has the events")
+    if "thread priority" in machine.do("journalctl", "-o", "cat", "--no-pager"):
+        fail("the journal has lines of libdispatch")
     warnings = machine.do("journalctl", "-u", "archiver", "-p", "warning", "-o", "cat", "--no-pager")
     step(f"the journal has events with priorities; warnings: {len(warnings.splitlines())}")
     security = machine.run("systemd-analyze", "security", "archiver.service").stdout.strip().split("\n")[-1]
@@ -235,6 +247,80 @@ def use(machine):
             fail(path + " was removed with the package")
     machine.do("/root/archiver", "check", "--archive", "/var/lib/archiver/archive")
     step("removal and purge end the machine's service; archives and configurations stay")
+
+
+def soak(machine, churn, seconds):
+    """The service as it is installed, beside random changes: it is killed, stopped, started again, and loses power."""
+    machine.do("dpkg", "-i", "/archiver.deb")
+    folder = "/etc/systemd/system/archiver.service.d"
+    machine.do("mkdir", "-p", folder)
+    # As installed, but for quicker restarts, and any number of them.
+    machine.do("sh", "-c", f"printf '[Unit]\\nStartLimitIntervalSec=0\\n[Service]\\nWatchdogSec=10s\\nRestartSec=100ms\\n' > {folder}/soak.conf")
+    machine.do("systemctl", "daemon-reload")
+    machine.do("mkdir", "-p", "/srv/data/tree", "/srv/data/outside")
+    machine.do("archiver", "enable", "--system", "/srv/data/tree")
+    seed = int(os.environ.get("TEST_SEED", random.SystemRandom().getrandbits(32)))
+    print("TEST_SEED=" + str(seed))
+    chance = random.Random(seed)
+
+    def show(name):
+        return machine.do("systemctl", "show", "archiver", "-p", name, "--value").strip()
+
+    def signalled(name):
+        process = show("MainPID")
+        machine.run("sh", "-c", f"kill -s {name} {process}")
+        if name != "TERM":
+            wait(lambda: show("MainPID") not in (process, "0"), f"another process after SIG{name}")
+
+    def reloaded():
+        for _ in range(3):
+            machine.do("archiver", "reload", "--system")
+
+    def power_cut():
+        machine.cut_off()
+        machine.boot()
+
+    faults = {
+        "nothing": lambda: None,
+        "killed": lambda: signalled("KILL"),
+        "ended": lambda: signalled("TERM"),
+        "stopped": lambda: signalled("STOP"),
+        "restarted": lambda: machine.do("systemctl", "restart", "archiver"),
+        "reloaded": reloaded,
+        "power cut": power_cut,
+    }
+    end = time.monotonic() + seconds
+    rounds, changes, figures = 0, 0, []
+    while time.monotonic() < end:
+        name = chance.choice(list(faults))
+        program = subprocess.Popen(
+            [churn, machine.path("/srv/data/tree"), "1500", str(chance.getrandbits(63)), "touch"],
+            stdout=subprocess.PIPE, text=True)
+        time.sleep(chance.uniform(0, 0.5))
+        faults[name]()
+        changes += int(program.communicate()[0].splitlines()[-1].split()[1])
+        if name == "ended":
+            # A service that was asked to end does not start again by itself.
+            wait(lambda: show("ActiveState") in ("inactive", "failed"), "the service ends")
+            machine.do("systemctl", "start", "archiver")
+        wait(lambda: show("ActiveState") == "active", f"round {rounds}: the service runs after: {name}")
+        machine.do("archiver", "sync", "/srv/data/tree")
+        target = "/srv/restored"
+        machine.do("archiver", "restore", "latest", "--root", "/srv/data/tree", "--target", target)
+        found = differences(machine.path("/srv/data/tree"), machine.path(target))
+        if found:
+            fail(f"round {rounds}, {name}: " + "; ".join(found[:5]))
+        machine.do("rm", "-rf", target)
+        status = machine.run("archiver", "status")
+        process = f"/proc/{machine.init}/root/proc/{show('MainPID')}"
+        memory = next(int(line.split()[1]) for line in open(process + "/status") if line.startswith("VmRSS:"))
+        figures.append((memory >> 10, len(glob.glob(process + "/fd/*"))))
+        rounds += 1
+        if rounds % 20 == 0:
+            machine.do("archiver", "check", "--data")
+            step(f"{rounds} rounds, {changes} changes, {figures[-1][0]} MiB, {figures[-1][1]} descriptors; status {status.returncode}")
+    machine.do("archiver", "check", "--data")
+    step(f"soak: {rounds} rounds, {changes} changes, no difference; memory at most {max(f[0] for f in figures)} MiB")
 
 
 main()

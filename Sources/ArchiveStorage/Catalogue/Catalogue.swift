@@ -31,6 +31,9 @@ package final class Catalogue: Sendable {
     /// Whether this connection has written anything.
     private let isWriting = Atomic(false)
 
+    /// The mode in which free pages are given back on demand (sqlite.org/pragma.html#pragma_auto_vacuum).
+    private static let incrementalVacuum = 2
+
     /// Waits for another process that is writing.
     ///
     /// Most writes take well under a millisecond. SQLite's own handler sleeps for whole milliseconds, longer each time.
@@ -55,14 +58,18 @@ package final class Catalogue: Sendable {
         checkpoints = CatalogueCheckpoints(path)
         var configuration = Configuration()
         configuration.busyMode = .callback(Catalogue.wait)
-        configuration.journalMode = .wal
         configuration.prepareDatabase { db in
             Catalogue.limit(db)
             do {
-                // The journal here, too: only here a failure can be explained.
+                // Setting it writes, even if it is set already: a command that only reads would sync the file.
+                if try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") != Catalogue.incrementalVacuum {
+                    try db.execute(sql: "PRAGMA auto_vacuum = \(Catalogue.incrementalVacuum)")
+                }
+                // The journal is set here, not by the configuration, which would write, too; and only here a failure can
+                // be explained.
                 try db.execute(
                     sql: """
-                        PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
+                        PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
                         PRAGMA cache_size = -2048; PRAGMA journal_mode = WAL
                         """)
             } catch {

@@ -188,11 +188,4 @@ extension FaultPlace {
     static func random() -> SeededGenerator {
         getenv("TEST_SEED") == nil ? SeededGenerator(seed: 11) : SeededGenerator()
     }
-
-    /// Runs `body`, which takes minutes, on a separate thread, so that it does not block the tests' shared threads.
-    static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-            Thread.detachNewThread { done.resume(with: Result { try body() }) }
-        }
-    }
 }

@@ -210,7 +210,7 @@ extension FaultPlace {
     }
 
     /// Makes two snapshots and a tree that differs from both.
-    fileprivate func prepareHistory() throws {
+    func prepareHistory() throws {
         try capture()
         try edit()
         try capture()

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
@@ -15,9 +16,7 @@ import Testing
     private static let looking = 3
 
     @Test("if any system call fails, nothing announced is lost", arguments: FaultScene.all)
-    func anyCall(_ scene: FaultScene) async throws { try await FaultPlace.onThread { try run(scene) } }
-
-    private func run(_ scene: FaultScene) throws {
+    func anyCall(_ scene: FaultScene) throws {
         var random = FaultPlace.random()
         let place = try FaultPlace(random)
         let calls = try begin(scene, place)
@@ -37,9 +36,7 @@ import Testing
 
     @Test(
         "a quota that is used up is a full disk: each command ends as on one, and nothing is lost", arguments: writing)
-    func quota(_ scene: FaultScene) async throws { try await FaultPlace.onThread { try compare(scene) } }
-
-    private func compare(_ scene: FaultScene) throws {
+    func quota(_ scene: FaultScene) throws {
         let place = try FaultPlace(FaultPlace.random())
         _ = try begin(scene, place)
         var failures = 0
@@ -58,6 +55,23 @@ import Testing
             }
         }
         #expect(failures > 0)
+    }
+
+    @Test(
+        "a command that only reads writes no file of the archive and waits for no disk",
+        arguments: [["list"], ["log", "text"], ["cat", "latest:text"], ["diff", "oldest"], ["deleted"]])
+    func reading(_ words: [String]) throws {
+        let place = try FaultPlace(FaultPlace.random())
+        try place.prepareHistory()
+        let program = [Workplace.program.string] + words.prefix(1) + ["--root", place.tree.string]
+        let (outcome, calls) = try place.runWithFaults([], program + words.dropFirst())
+        #expect(outcome.errorText.isEmpty)
+        #expect(calls.contains { $0.path.hasSuffix("catalogue.sqlite") })
+        let syncs = calls.filter { $0.name.hasSuffix("sync") || $0.name == "write" }
+        #expect(syncs.isEmpty, "\(syncs)")
+        // The index of SQLite's log is memory that processes share; it is rebuilt by the first of them.
+        let written = calls.filter { $0.name.hasPrefix("pwrite") && !$0.path.hasSuffix("-shm") }
+        #expect(written.isEmpty, "\(written)")
     }
 
     @Test(

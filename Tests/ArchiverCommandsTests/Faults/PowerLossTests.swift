@@ -18,9 +18,7 @@ import Testing
     private static let rounds = 30
 
     @Test("after a power failure at any moment, everything announced is present", arguments: FaultScene.all)
-    func anyMoment(_ scene: FaultScene) async throws { try await FaultPlace.onThread { try run(scene) } }
-
-    private func run(_ scene: FaultScene) throws {
+    func anyMoment(_ scene: FaultScene) throws {
         var random = FaultPlace.random()
         let place = try FaultPlace(random)
         let cuts = try begin(scene, place)
@@ -33,19 +31,17 @@ import Testing
     }
 
     @Test("after a power failure behind a command, the list of begun segments names every segment")
-    func begunSegments() async throws {
-        try await FaultPlace.onThread {
-            for scene in [FaultScene.captures[0], FaultScene.captures[2]] {
-                let place = try FaultPlace(FaultPlace.random())
-                let cuts = try begin(scene, place)
-                for seed in PowerLossTests.extremes {
-                    try place.clear()
-                    _ = try FaultTool.losePower(place.recording, behind: cuts, seed: seed, in: place.work)
-                    let segments = try place.shell("find \(place.archive)/segments -name '*.segment' -printf '%f\n'")
-                    let list = try place.shell("cat \(place.archive)/begun")
-                    let names = Set(segments.split(separator: "\n"))
-                    #expect(!names.isEmpty && names.isSubset(of: list.split(separator: "\n")), "chances \(seed)")
-                }
+    func begunSegments() throws {
+        for scene in [FaultScene.captures[0], FaultScene.captures[2]] {
+            let place = try FaultPlace(FaultPlace.random())
+            let cuts = try begin(scene, place)
+            for seed in PowerLossTests.extremes {
+                try place.clear()
+                _ = try FaultTool.losePower(place.recording, behind: cuts, seed: seed, in: place.work)
+                let segments = try place.shell("find \(place.archive)/segments -name '*.segment' -printf '%f\n'")
+                let list = try place.shell("cat \(place.archive)/begun")
+                let names = Set(segments.split(separator: "\n"))
+                #expect(!names.isEmpty && names.isSubset(of: list.split(separator: "\n")), "chances \(seed)")
             }
         }
     }

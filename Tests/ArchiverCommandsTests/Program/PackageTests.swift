@@ -68,8 +68,7 @@ struct PackageTests {
         }
     }
 
-    // Fish completes only on a terminal.
-    @Test("completions work in real shells", arguments: ["bash", "zsh"].filter { PackageTests.has($0) })
+    @Test("completions work in real shells", arguments: ["bash", "zsh", "fish"].filter { PackageTests.has($0) })
     func completions(_ shell: String) throws {
         #expect(try work.run("capture", work.root.string, "--label", "lasting").status == 0)
         try work.write("../bin/x", "")
@@ -86,6 +85,28 @@ struct PackageTests {
                 $(complete -p archiver | sed 's/.*-F \\([^ ]*\\).*/\\1/') archiver la show
                 printf '%s\\n' "${COMPREPLY[@]}"
                 """
+            case "fish":
+                // Fish completes only on a terminal.
+                """
+                python3 - <<'END'
+                import os, pty, select, time
+                process, terminal = pty.fork()
+                if process == 0:
+                    os.execvp("fish", ["fish", "--no-config", "-C", "source '\(script)'; echo begin''ning"])
+                def read_until(word):
+                    text, end = b"", time.monotonic() + 60
+                    while word not in text and time.monotonic() < end:
+                        if select.select([terminal], [], [], 1)[0]:
+                            text += os.read(terminal, 65536)
+                    return text.decode()
+                read_until(b"beginning")
+                for word in [b"late", b"last"]:
+                    os.write(terminal, b"archiver show " + word + b"\t")
+                    print(read_until({b"late": b"latest", b"last": b"lasting"}[word]))
+                    os.write(terminal, b"\\x15")
+                os.kill(process, 9)
+                END
+                """
             default:
                 """
                 zmodload zsh/zpty
@@ -100,7 +121,8 @@ struct PackageTests {
                 """
             }
         let outcome = try ChildProcess.run(
-            FilePath(shell), (shell == "zsh" ? ["-f", "-c", commands] : ["-c", commands]).map { Array($0.utf8) },
+            FilePath(shell == "fish" ? "bash" : shell),
+            (shell == "zsh" ? ["-f", "-c", commands] : ["-c", commands]).map { Array($0.utf8) },
             environment: [
                 "PATH": "\(work.path("bin")):/usr/bin:/bin", "ARCHIVER_ARCHIVE": work.archive.string,
                 "HOME": work.path("").string, "TERM": "dumb",
