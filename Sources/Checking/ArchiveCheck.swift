@@ -15,9 +15,9 @@ package enum ArchiveCheck {
 
     /// Checks the segments' blocks, the catalogue against them, every record, and every snapshot's tree and content.
     ///
-    /// - Parameter readingData: whether to read and verify every byte; otherwise only the structure is checked.
+    /// - Parameter data: the bytes to read and verify besides the structure.
     package static func run(
-        _ store: ArchiveStore, readingData: Bool, _ progress: OperationProgress?, leastWork: Int = leastWork
+        _ store: ArchiveStore, reading data: CheckedData, _ progress: OperationProgress?, leastWork: Int = leastWork
     ) throws -> CheckResult {
         // A chunk that moves to another segment during the check would seem to be lost.
         let lock = try store.withoutReclaimers()
@@ -36,7 +36,7 @@ package enum ArchiveCheck {
             report.find(finding.message, remedy: finding.remedy)
         }
         report.result.warnings = store.findings.filter(\.isNote).map(\.message)
-        let found = try SegmentCheck.run(store, readingData: readingData, report, progress)
+        let found = try SegmentCheck.run(store, reading: data, report, progress)
         let contents = ContentCheck(store, found.chunks)
         try RecordCheck(store, found, contents, report).run(listed)
         let latest = listed.latest
@@ -46,6 +46,7 @@ package enum ArchiveCheck {
             try store.catalogue.record(losses: found.lost, ofRoots: try roots(of: latest, in: trees.faulty, store))
             if report.result.findingCount == 0 { try store.catalogue.forget(damage: known) }
         }
+        if store.isWritable { CheckNotice.write(report.result, of: found.segments, read: found.read, store.layout) }
         if !store.isWritable, report.result.findingCount > 0 { try store.requireSegments(found.segments) }
         return report.result
     }

@@ -8,7 +8,7 @@ internal import SystemPackage
 /// Checks the segments block by block.
 struct SegmentCheck {
     private let store: ArchiveStore
-    private let readsData: Bool
+    private let data: CheckedData
     private let report: CheckReport
     private let progress: OperationProgress?
     private var found = FoundRecords()
@@ -32,10 +32,11 @@ struct SegmentCheck {
     ///
     /// - Returns: their chunks and records.
     static func run(
-        _ store: ArchiveStore, readingData: Bool, _ report: CheckReport, _ progress: OperationProgress?
+        _ store: ArchiveStore, reading data: CheckedData, _ report: CheckReport, _ progress: OperationProgress?
     ) throws -> FoundRecords {
-        var check = SegmentCheck(store: store, readsData: readingData, report: report, progress: progress)
+        var check = SegmentCheck(store: store, data: data, report: report, progress: progress)
         check.found.segments = try store.catalogue.segments()
+        check.found.read = CheckNotice.numbers(of: check.found.segments, reading: data, store.layout)
         for segment in check.found.segments { try check.check(segment) }
         check.found.chunks.sort()
         try check.checkEarlierLosses()
@@ -45,9 +46,9 @@ struct SegmentCheck {
         return check.found
     }
 
-    private init(store: ArchiveStore, readsData: Bool, report: CheckReport, progress: OperationProgress?) {
+    private init(store: ArchiveStore, data: CheckedData, report: CheckReport, progress: OperationProgress?) {
         self.store = store
-        self.readsData = readsData
+        self.data = data
         self.report = report
         self.progress = progress
     }
@@ -68,7 +69,9 @@ struct SegmentCheck {
             }
             // The footer of a damaged segment does not match.
             let blocks = try checkBlocks(of: file, segment)
-            if segment.isSealed, let blocks { try checkFooter(of: file, blocks) }
+            if segment.isSealed, let blocks {
+                try checkFooter(of: file, blocks, readingData: found.read.contains(segment.number))
+            }
         } catch let error as StorageError {
             guard error.isAboutBytes else { throw error }
             // A segment that was dropped since the list was read is no loss.
@@ -77,7 +80,7 @@ struct SegmentCheck {
     }
 
     /// Checks the footer of a segment whose blocks are intact.
-    private func checkFooter(of file: Segment, _ blocks: [SegmentFooter.Block]) throws {
+    private func checkFooter(of file: Segment, _ blocks: [SegmentFooter.Block], readingData: Bool) throws {
         do throws(StorageError) {
             guard let index = try file.index() else {
                 return find("\(file.path) has lost its footer; its blocks can be read without it")
@@ -89,13 +92,14 @@ struct SegmentCheck {
             guard error.code == .damaged else { throw error }
             return find("the index of \(file.path) is damaged; its blocks can be read without it")
         }
-        if readsData, try file.isAsSealed() == false {
+        if readingData, try file.isAsSealed() == false {
             find("\(file.path) has changed since it was sealed; its blocks can still be read")
         }
     }
 
     /// - Returns: all blocks of the file, if they are intact and without gaps.
     private mutating func checkBlocks(of file: Segment, _ segment: ListedSegment) throws -> [SegmentFooter.Block]? {
+        let readsData = found.read.contains(segment.number)
         var all: [SegmentFooter.Block] = []
         var blocks: [(header: BlockHeader, offset: Int)] = []
         let scan = try SegmentScan(
@@ -126,7 +130,8 @@ struct SegmentCheck {
             }
             let failure = readsData && isIndexed ? try self.failure(ofBlockAt: place) : nil
             for chunk in header.chunks {
-                try check(chunk, of: header, at: place, file, isIndexed: isIndexed, failure)
+                try check(
+                    chunk, of: header, at: place, file, isIndexed: isIndexed, readsData: readsData, failure)
             }
             deltas.add(header, at: place)
             progress?.add(entries: header.chunks.count, bytes: UInt64(header.blockLength))
@@ -145,7 +150,7 @@ struct SegmentCheck {
 
     private mutating func check(
         _ chunk: BlockHeader.Chunk, of header: BlockHeader, at place: BlockLocation, _ file: Segment,
-        isIndexed: Bool, _ failure: StorageError?
+        isIndexed: Bool, readsData: Bool, _ failure: StorageError?
     ) throws {
         let newest = try store.catalogue.location(of: chunk.id)
         if isIndexed {
@@ -207,9 +212,9 @@ struct SegmentCheck {
         }
     }
 
-    /// Reports the losses of an earlier check that read every byte, unless the chunks can be read now.
+    /// Reports the losses of earlier checks that read more bytes, unless the chunks can be read now.
     private mutating func checkEarlierLosses() throws {
-        if readsData { return }
+        if data == .all { return }
         let earlier = try store.catalogue.losses().filter(found.chunks.contains)
         for id in try store.unreadable(of: earlier) {
             find("chunk \(id) is lost, as an earlier check found")
@@ -251,6 +256,8 @@ struct FoundRecords {
     var lost: [ChunkID] = []
     /// The segments that were checked.
     var segments: [ListedSegment] = []
+    /// The numbers of those whose bytes are read.
+    var read: Set<Int64> = []
     /// The chunks that hold records, by kind.
     private var records: [ChunkKind: [ChunkID]] = [:]
 

@@ -50,6 +50,55 @@ import Testing
         #expect(outcome.problems.first?.message.contains(segment.lastComponent?.string ?? "-") == true)
     }
 
+    @Test(
+        "eight checks of a part verify every byte, each those verified the longest ago, and the status tells what is known"
+    )
+    func parts() throws {
+        let base = Files(try TemporaryDirectory.create())
+        try base.makeDirectory("archive")
+        let parameters = ArchiveManifest.Parameters(segmentBytes: 10_000)
+        let manifest = ArchiveManifest(id: .random(), created: .now, parameters: parameters)
+        try base.write("archive/archive.json", manifest.encoded())
+        let sandbox = try Sandbox(in: base.directory)
+        var random = SeededGenerator("eight checks of a part")
+        var contents: [[UInt8]] = []
+        for number in 0..<16 {
+            contents.append(random.noise(20_000))
+            try sandbox.root.write(FilePath("file\(number)"), contents[number])
+            try sandbox.capture()
+        }
+        let archive = try sandbox.reopened()
+        #expect(try archive.status().lastCheck == nil)
+        let total = try archive.check(data: .none).segments
+        var counts: [Int] = []
+        for _ in 1...8 {
+            #expect(try archive.check(data: .part).findings == [])
+            let notice = try #require(try archive.status().lastCheck)
+            counts.append(notice.verified.count)
+            #expect(notice.findingCount == 0 && (notice.verifiedSince != nil) == (counts.last == total), "\(counts)")
+        }
+        #expect(counts.last == total)
+        #expect(zip(counts, counts.dropFirst()).allSatisfy { $0 < $1 || $0 == total }, "\(counts) of \(total)")
+        // A bit that is flipped now is found by the check whose turn it is, and not by those before.
+        let file = random.below(16)
+        let segment = try #require(
+            try Files(archive.directory).segments().first {
+                try Files("/").read($0).firstRange(of: contents[file][10_000..<10_032]) != nil
+            })
+        let range = try #require(try Files("/").read(segment).firstRange(of: contents[file][10_000..<10_032]))
+        try Files("/").write(segment, [contents[file][10_000] ^ 1], at: range.lowerBound)
+        let faults = try (0..<8).map { _ in try archive.check(data: .part).findingCount }
+        let turn = try #require(faults.firstIndex { $0 > 0 })
+        #expect(faults[turn...].allSatisfy { $0 > 0 }, "\(faults)")
+        let status = try archive.status()
+        #expect(status.isDamaged && !status.isWell)
+        #expect(status.findings.contains { $0.message.contains("the last check of the archive") })
+        // What is lost is stored again, and the next check finds nothing.
+        _ = try archive.capture(sandbox.root.directory)
+        #expect(try archive.check(data: true).findings == [])
+        #expect(try !archive.status().isDamaged)
+    }
+
     @Test("a restore in place of damaged content does not touch the present file")
     func damageInPlace() throws {
         let sandbox = try Sandbox()
@@ -120,7 +169,7 @@ import Testing
         }
         let store = sandbox.archive.store
         let report = CheckReport()
-        let found = try SegmentCheck.run(store, readingData: false, report, nil)
+        let found = try SegmentCheck.run(store, reading: .none, report, nil)
         let contents = ContentCheck(store, found.chunks)
         let trees = TreeCheck(store, StoredNodes(store), contents, latest: [], report)
         try sandbox.archive.label(.snapshot(snapshots[0]), as: "label")

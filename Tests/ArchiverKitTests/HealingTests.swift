@@ -104,7 +104,7 @@ import Testing
         let count = try Self.damage(sandbox.archive.directory, damage) { $0.chunks.contains { $0.kind == part.kind } }
         #expect(count > 0)
         let archive = try sandbox.reopened()
-        let found = try archive.check(data: damage.needsData)
+        let found = try archive.check(data: damage.needsData ? .all : .none)
         #expect(found.findingCount > 0)
         if part == .content, damage != .segment {
             // Each file's finding says that a capture can repair it.
@@ -184,7 +184,7 @@ import Testing
             header.chunks.contains { $0.id == ChunkID(hashing: first) }
         }
         let archive = try sandbox.reopened()
-        #expect(try archive.check(data: damage.needsData).goodSnapshots == 0)
+        #expect(try archive.check(data: damage.needsData ? .all : .none).goodSnapshots == 0)
         _ = try archive.capture(sandbox.root.directory)
         let result = try sandbox.reopened().check(data: true)
         #expect(result.goodSnapshots == result.snapshots)
@@ -240,7 +240,7 @@ import Testing
             try Self.damage(sandbox.archive.directory, damage) { _ in random.oneIn(8) }
             if random.oneIn(2) { for _ in 0..<random.below(6) { _ = try edits.edit() } }
             let isAnew = random.oneIn(2)
-            _ = try (isAnew ? sandbox.reopened() : archive).check(data: damage.needsData)
+            _ = try (isAnew ? sandbox.reopened() : archive).check(data: damage.needsData ? .all : .none)
             _ = try (random.oneIn(2) ? archive : sandbox.reopened()).capture(sandbox.root.directory)
             try expectLatestIsWhole(sandbox, "round \(round), TEST_SEED=\(random.seed)")
         }

@@ -45,7 +45,7 @@ import Testing
         #expect(snapshot.totals.directories == 10_001)
         let store = try sandbox.reopened().store
         let before = store.counters.counts
-        let result = try ArchiveCheck.run(store, readingData: true, nil)
+        let result = try ArchiveCheck.run(store, reading: .all, nil)
         let work = store.counters.counts - before
         #expect(result.findings.isEmpty)
         // Each node is unpacked a few times at most, however deep it is.

@@ -70,7 +70,7 @@ struct StatusCommand: ParsableCommand {
             for line in lines { try console.output.line(console.wrapped(line)) }
             if root == nil { try remarkElsewhere(archive, console) }
         }
-        if !status.damage.isEmpty { throw ExitStatus.damaged }
+        if status.isDamaged { throw ExitStatus.damaged }
         if let maxLag, reportLag(status.roots, over: maxLag.duration, console) { throw ExitStatus.incomplete }
         if !status.isWell { throw ExitStatus.failed }
     }

@@ -27,6 +27,14 @@ struct ArchiveStatusJSON: Encodable {
         try archive.encode(status.room.lackingBytes, forKey: .lackingBytes)
         try archive.encode(status.states.count, forKey: .states)
         try archive.encode(status.states.storedBytes, forKey: .stateStoredBytes)
+        if let check = status.lastCheck {
+            var last = archive.nestedContainer(keyedBy: JSONKey.self, forKey: .lastCheck)
+            try last.encode(check.time.rfc3339, forKey: .time)
+            try last.encode(check.findingCount, forKey: .findingCount)
+            try last.encode(check.verifiedSince?.rfc3339, forKey: .verifiedSince)
+        } else {
+            try archive.encodeNil(forKey: .lastCheck)
+        }
         var limits = object.nestedContainer(keyedBy: JSONKey.self, forKey: .limits)
         try limits.encode(status.limits.watches, forKey: .inotifyWatches)
         try limits.encode(status.limits.instances, forKey: .inotifyInstances)

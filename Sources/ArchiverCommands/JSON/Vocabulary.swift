@@ -245,6 +245,8 @@ extension JSONKey {
     static let lastChanged = JSONKey("lastChanged")
     /// The snapshot with its last change.
     static let lastChangedIn = JSONKey("lastChangedIn")
+    /// What the last check found; null if there was none.
+    static let lastCheck = JSONKey("lastCheck")
     /// When the kernel reported a change last.
     static let lastEvent = JSONKey("lastEvent")
     /// The last snapshot at which the command succeeded.
@@ -505,6 +507,8 @@ extension JSONKey {
     static let verdict = JSONKey("verdict")
     /// What was found when the archive was read again.
     static let verification = JSONKey("verification")
+    /// Since when all bytes have been read and verified; null if some never were.
+    static let verifiedSince = JSONKey("verifiedSince")
     /// The version of a type, or of the program.
     static let version = JSONKey("version")
     /// How many versions.

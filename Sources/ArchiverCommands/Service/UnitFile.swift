@@ -128,7 +128,7 @@ struct UnitFile {
 
             [Service]
             Type=oneshot
-            ExecStart=\(UnitFile.quoted(program.string)) check --quiet
+            ExecStart=\(UnitFile.quoted(program.string)) check --part --quiet
             \(lines(machine + environment))\
             # There is no archive yet, or another check runs.
             SuccessExitStatus=10 11

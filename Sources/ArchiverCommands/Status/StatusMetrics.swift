@@ -62,6 +62,15 @@ struct StatusMetrics {
         add("archive_free_bytes", "Bytes that are free on the archive's file system.", Double(status.freeBytes))
         add("archive_lacking_bytes", "Bytes above the limits.", Double(status.room.lackingBytes))
         add("archive_damages", "Damaged or unreadable parts of the archive.", Double(status.damage.count))
+        add(
+            "archive_check_timestamp_seconds", "When the archive was checked last.",
+            (status.lastCheck?.time).map { Double($0.seconds) })
+        add(
+            "archive_check_findings", "Faults that the last check found.",
+            (status.lastCheck?.findingCount).map { Double($0) })
+        add(
+            "archive_verified_timestamp_seconds", "Since when all bytes have been read and verified.",
+            (status.lastCheck?.verifiedSince).map { Double($0.seconds) })
         add("archive_findings", "Findings about the archive, apart from its roots.", Double(status.findings.count))
         add("archive_states", "States that programs have saved.", Double(status.states.count))
         add("watch_limit", "How many directories inotify may watch.", status.limits.watches.map { Double($0) })

@@ -19,7 +19,7 @@ enum StatusText {
     ) -> [String] {
         var lines: [String] = []
         for root in status.roots {
-            let isDamaged = !status.damage.isEmpty
+            let isDamaged = status.isDamaged
             lines +=
                 isBrief
                 ? [briefLine(root, isDamaged: isDamaged, style)]
@@ -43,6 +43,12 @@ enum StatusText {
         ].compactMap { $0 }
         let used = status.roots.reduce(0) { $0 + ($1.watcher?.directories.watched ?? 0) }
         lines.append("limits: \(limits.joined(separator: ", ")); watched here: \(used)")
+        if let check = status.lastCheck, check.findingCount == 0 {
+            let verified = check.verifiedSince.map { "all bytes verified since \(LocalTime.text($0))" }
+            lines.append(
+                "checked \(LocalTime.text(check.time)): all is well, "
+                    + (verified ?? "but not all bytes have been verified"))
+        }
         return lines + status.findings.map { finding($0, style) }
     }
 

@@ -14,16 +14,16 @@ public import SystemPackage
 extension Archive {
     /// Checks the archive: the segments' blocks, the catalogue, every record, and every snapshot's tree and content.
     ///
-    /// If a check with `data` passes, every snapshot can be restored. Without `data`, the check reads the files'
+    /// If a check of all `data` passes, every snapshot can be restored. Without data, the check reads the files'
     /// metadata, but not their content. Damage that was reported earlier and no longer causes a loss is not reported
     /// again.
     ///
     /// - Parameters:
-    ///   - data: whether to read and verify every byte, or only the structure.
+    ///   - data: the bytes to read and verify besides the structure; `true` stands for all.
     ///   - progress: counters that are updated while the check runs.
     /// - Throws: `ArchiverError` with the codes `inUse` or `system` if the archive cannot be read; damage is a finding.
-    public func check(data: Bool, progress: OperationProgress? = nil) throws(ArchiverError) -> CheckResult {
-        try facing { try ArchiveCheck.run(store, readingData: data, progress) }
+    public func check(data: CheckedData, progress: OperationProgress? = nil) throws(ArchiverError) -> CheckResult {
+        try facing { try ArchiveCheck.run(store, reading: data, progress) }
     }
 
     /// Returns the status of the archive and of this machine's roots; blocks until the watchers have answered.
@@ -43,6 +43,14 @@ extension Archive {
             var findings = damage.map { Finding($0.message, remedy: $0.remedy) }
             if !store.isWritable {
                 findings.append(Finding("the archive cannot be written to", remedy: "make its directory writable"))
+            }
+            let lastCheck = CheckNotice.read(store.layout)
+            if let lastCheck, lastCheck.findingCount > 0 {
+                let faults = lastCheck.findingCount == 1 ? "1 fault" : "\(lastCheck.findingCount) faults"
+                findings.append(
+                    Finding(
+                        "the last check of the archive, at \(lastCheck.time.rfc3339), found \(faults)",
+                        remedy: Advice.seeWhatIsGood.text))
             }
             let room = try room()
             if free < min(Archive.leastFreeBytes, room.totalBytes / Archive.leastFreeShare) {
@@ -74,8 +82,7 @@ extension Archive {
             let limits = KernelLimits.current
             return ArchiveStatus(
                 directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, room: room,
-                states: states,
-                damage: damage, roots: statuses,
+                states: states, damage: damage, lastCheck: lastCheck, roots: statuses,
                 limits: WatchLimits(
                     watches: limits[.inotifyWatches], instances: limits[.inotifyInstances],
                     queuedEvents: limits[.inotifyQueue], marks: limits[.fanotifyMarks]),

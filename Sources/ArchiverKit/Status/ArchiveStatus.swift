@@ -46,12 +46,17 @@ public struct ArchiveStatus: Sendable {
     public internal(set) var states = StateTotals()
     /// Damaged or unreadable parts of the archive; also among the findings.
     public internal(set) var damage: [ArchiveFinding] = []
+    /// What the last check found; nil if there was none.
+    public internal(set) var lastCheck: CheckNotice?
     /// The status of each root, ordered by path.
     public let roots: [RootStatus]
     /// The system's limits on watching.
     public let limits: WatchLimits
     /// What is wrong with the archive, apart from single roots.
     public let findings: [Finding]
+
+    /// Whether something in the archive is damaged, as far as is known without another check.
+    public var isDamaged: Bool { !damage.isEmpty || (lastCheck?.findingCount ?? 0) > 0 }
 
     /// Whether there are no findings.
     public var isWell: Bool { findings.isEmpty && roots.allSatisfy { $0.findings.isEmpty } }

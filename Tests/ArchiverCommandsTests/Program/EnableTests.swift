@@ -51,7 +51,7 @@ struct EnableTests {
         let units = unit.removingLastComponent()
         #expect(text(units.appending("archiver-check.timer"))?.contains("OnCalendar=weekly\n") == true)
         #expect(
-            text(units.appending("archiver-check.service"))?.contains("ExecStart=\"\(program)\" check --quiet\n")
+            text(units.appending("archiver-check.service"))?.contains("ExecStart=\"\(program)\" check --part --quiet\n")
                 == true)
 
         let again = try run("enable", work.root.string, environment: systemd)

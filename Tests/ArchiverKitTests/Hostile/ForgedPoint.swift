@@ -457,7 +457,7 @@ extension ForgedPoint {
             try add(one, on: two)
             let archive = try place.rebuilt()
             for readingData in [false, true] {
-                let result = try ArchiveCheck.run(archive.store, readingData: readingData, nil)
+                let result = try ArchiveCheck.run(archive.store, reading: readingData ? .all : .none, nil)
                 #expect(result.findings.isEmpty, "\(result.findings)")
             }
             #expect(try archive.store.read(one.id) == one.bytes)
@@ -475,7 +475,7 @@ extension ForgedPoint {
             }
             let archive = try place.rebuilt()
             for readingData in [false, true] {
-                let result = try ArchiveCheck.run(archive.store, readingData: readingData, nil)
+                let result = try ArchiveCheck.run(archive.store, reading: readingData ? .all : .none, nil)
                 #expect(result.findings.count >= 1, "\(readingData)")
             }
             try place.expectUnharmed(archive)
@@ -508,7 +508,7 @@ extension ForgedPoint {
             }
             let store = try place.rebuilt().store
             let before = store.counters.counts
-            let result = try ArchiveCheck.run(store, readingData: true, nil, leastWork: 64 << 20)
+            let result = try ArchiveCheck.run(store, reading: .all, nil, leastWork: 64 << 20)
             let work = (store.counters.counts - before).bytesUnpacked
             // Without a bound, each of the 300 blocks would unpack all of the 8: 11.7 GiB.
             let rawBytes = 8 * (size + 100) + 300 * 300 + (1 << 20)

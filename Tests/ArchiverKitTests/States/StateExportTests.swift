@@ -219,7 +219,7 @@ struct StateExportTests {
         }
         let again = try sandbox.reopened()
         for data in [true, false] {
-            let result = try again.check(data: data)
+            let result = try again.check(data: data ? .all : .none)
             #expect(result.states == 2)
             #expect(result.findings.contains { $0.message.contains(bad.id.short) && $0.message.contains("'bad'") })
             #expect(!result.findings.contains { $0.message.contains(good.id.short) })

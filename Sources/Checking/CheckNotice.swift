@@ -1,0 +1,89 @@
+// What the last check of an archive found, and when the bytes of each segment were last read.
+
+package import ArchiveStorage
+public import FileIO
+internal import Foundation
+internal import Glibc
+
+/// Which bytes a check reads and verifies.
+public enum CheckedData: Sendable, Hashable, ExpressibleByBooleanLiteral {
+    /// Only the structure, and the files' metadata.
+    case none
+    /// Also an eighth of all bytes: the segments whose last verification is the longest ago. Eight such checks verify
+    /// everything.
+    case part
+    /// Every byte.
+    case all
+
+    public init(booleanLiteral value: Bool) {
+        self = value ? .all : .none
+    }
+}
+
+/// What the last check of an archive found. A copy of an archive that was checked elsewhere has the notice, too.
+public struct CheckNotice: Sendable, Codable {
+    /// When the check ended.
+    public let time: Timestamp
+    /// How many faults it found.
+    public let findingCount: Int
+    /// When the bytes of each segment were last read and verified, by its path below `segments`.
+    let verified: [String: Timestamp]
+    /// When the bytes verified the longest ago were verified; nil if some never were.
+    public let verifiedSince: Timestamp?
+
+    private static let byteLimit = 64 << 20
+    /// Checks of a part that verify everything.
+    private static let parts = 8
+
+    private static func file(_ layout: ArchiveLayout) -> EnclosedPath { layout.settings.appending("checked.json") }
+
+    package static func read(_ layout: ArchiveLayout) -> CheckNotice? {
+        let file = file(layout)
+        guard let bytes = try? file.open(O_RDONLY).readToEnd(limit: byteLimit, path: file.path) else { return nil }
+        return try? JSONDecoder().decode(CheckNotice.self, from: Data(bytes))
+    }
+
+    /// The numbers of those of `segments` whose bytes a check of `data` reads.
+    static func numbers(of segments: [ListedSegment], reading data: CheckedData, _ layout: ArchiveLayout) -> Set<Int64>
+    {
+        switch data {
+        case .none: return []
+        case .all: return Set(segments.map(\.number))
+        case .part:
+            let verified = read(layout)?.verified ?? [:]
+            let bytes = segments.reduce(0) { $0 + $1.indexedLength }
+            var (numbers, sum) = (Set<Int64>(), 0)
+            let oldestFirst = segments.map { (segment: $0, time: verified[$0.path]) }.sorted { one, other in
+                guard let time = one.time else { return other.time != nil }
+                return other.time.map { time < $0 } ?? false
+            }
+            for (segment, _) in oldestFirst where sum * parts < bytes {
+                numbers.insert(segment.number)
+                sum += segment.indexedLength
+            }
+            return numbers
+        }
+    }
+
+    /// Stores what a check found; if that fails, `status` says less, and the next check of a part reads the same again.
+    ///
+    /// - Parameters:
+    ///   - segments: the segments that were checked.
+    ///   - read: the numbers of those whose bytes were read.
+    static func write(
+        _ result: CheckResult, of segments: [ListedSegment], read: Set<Int64>, _ layout: ArchiveLayout,
+        at time: Timestamp = .now
+    ) {
+        let before = CheckNotice.read(layout)?.verified ?? [:]
+        var verified: [String: Timestamp] = [:]
+        for segment in segments {
+            verified[segment.path] = read.contains(segment.number) ? time : before[segment.path]
+        }
+        let isComplete = verified.count == segments.count
+        let notice = CheckNotice(
+            time: time, findingCount: result.findingCount, verified: verified,
+            verifiedSince: isComplete ? verified.values.min() : nil)
+        guard let bytes = try? JSONEncoder().encode(notice) else { return }
+        try? DurableFile.replace(file(layout), contents: Array(bytes))
+    }
+}
