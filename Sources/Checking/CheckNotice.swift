@@ -20,7 +20,9 @@ public enum CheckedData: Sendable, Hashable, ExpressibleByBooleanLiteral {
     }
 }
 
-/// What the last check of an archive found. A copy of an archive that was checked elsewhere has the notice, too.
+/// What the last check of an archive found.
+///
+/// A copy of an archive has the notice of its original until it is checked.
 public struct CheckNotice: Sendable, Codable {
     /// When the check ended.
     public let time: Timestamp
