@@ -67,9 +67,8 @@ package final class ChildProcess {
         errorFile = Descriptor(owning: open(errors, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
         unlink(errors)
         let source = try Descriptor.open(input, O_RDONLY)
-        // env(1) changes the directory and then becomes the program.
         id = try Spawn.start(
-            ["env", "-C"].map { Array($0.utf8) } + [directory.bytes, program.bytes] + arguments,
+            [program.bytes] + arguments, in: directory,
             environment: ["PATH": "/usr/local/bin:/usr/bin:/bin", "TZ": "UTC"].merging(environment) { $1 },
             descriptors: [
                 STDIN_FILENO: source.number, STDOUT_FILENO: writer.number,

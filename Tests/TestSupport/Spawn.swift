@@ -1,6 +1,8 @@
 // Starts programs that inherit nothing but what they are given.
 
+internal import CLinux
 internal import Glibc
+package import SystemPackage
 
 /// The calls by which programs are started and awaited.
 package enum Spawn {
@@ -8,15 +10,18 @@ package enum Spawn {
     ///
     /// - Parameters:
     ///   - words: the program, found in this process's path, and its arguments.
+    ///   - directory: the directory in which it starts; nil for this process's.
     ///   - environment: all its variables; nil for those of this process.
     ///   - descriptors: the open files by their numbers in the program.
     /// - Returns: the process's id.
     package static func start(
-        _ words: [[UInt8]], environment: [String: String]? = nil, descriptors: [Int32: Int32]
+        _ words: [[UInt8]], in directory: FilePath? = nil, environment: [String: String]? = nil,
+        descriptors: [Int32: Int32]
     ) throws -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
+        if let directory { _ = clinux_spawn_in(&actions, directory.string) }
         for (number, source) in descriptors.sorted(by: { $0.key < $1.key }) {
             posix_spawn_file_actions_adddup2(&actions, source, number)
         }
