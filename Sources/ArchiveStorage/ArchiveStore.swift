@@ -128,7 +128,9 @@ package final class ArchiveStore: Sendable {
         let ballast = Ballast(place.layout)
         if ballast.bytes == 0 { ballast.reserveIfThereIsRoom() }
         do {
-            return try open(place, manifest, lock, isNew: isNew).store
+            let store = try open(place, manifest, lock, isNew: isNew).store
+            try store.reserveBallast()
+            return store
         } catch  where error.code == .damaged && error.path == place.layout.catalogue {
             // The catalogue can be rebuilt from the segments, but other processes may have it open.
             guard try lock.tryExclude() else { throw error }
@@ -370,12 +372,31 @@ package final class ArchiveStore: Sendable {
         return try createSegment()
     }
 
+    /// The size at which segments are sealed between two commits: the archive's, or less on a small disk.
+    ///
+    /// A segment is dropped only after what is needed of it was copied. On a full disk, only the ballast has room for
+    /// that (`Ballast.leastShare`). A commit stays in one segment all the same: if it does not fit, its bytes are cut
+    /// off again.
+    var sealingBytes: Int {
+        let most = manifest.parameters.segmentBytes
+        guard let total = segments.totalBytes() else { return most }
+        return min(most, max(ArchiveStore.leastSealingBytes, total / ArchiveStore.sealingShare))
+    }
+
+    private static let leastSealingBytes = 256 << 10
+    private static let sealingShare = 64
+
     func createSegment() throws(StorageError) -> SegmentWriter {
         // If the archive's disk is gone, nothing is created in its place.
         guard try ArchivePlace(layout: layout, segments: segments).open().id == manifest.id else {
             throw StorageError.replaced(layout.directory)
         }
         return try SegmentWriter.create(in: self)
+    }
+
+    /// Reserves room for a full disk, at least as much as a copy of the largest segment needs.
+    package func reserveBallast(_ wanted: UInt64 = 0) throws(StorageError) {
+        Ballast(layout).reserveIfThereIsRoom(toCopy: try catalogue.largestSegmentBytes(), wanted)
     }
 
     /// Releases the idle segments, so that others can index and continue them; running commits hold theirs until they
@@ -397,7 +418,7 @@ package final class ArchiveStore: Sendable {
     package func continueSegments() { retiredSegments.withLock { $0 = [] } }
 
     func release(_ writer: SegmentWriter) {
-        guard !writer.isFull, !writer.isLost, !retiredSegments.withLock({ $0.contains(writer.listed.number) })
+        guard !writer.isLargeEnough, !writer.isLost, !retiredSegments.withLock({ $0.contains(writer.listed.number) })
         else { return }
         idleWriters.withLock { $0.append(writer) }
     }
@@ -413,7 +434,7 @@ package final class ArchiveStore: Sendable {
             guard let current = try catalogue.segment(row.number), !current.isSealed,
                 try segment.length() == current.indexedLength
             else { continue }
-            if current.indexedLength >= manifest.parameters.segmentBytes {
+            if current.indexedLength >= sealingBytes {
                 // Its last writer could not seal it. Nothing more is appended, even if this attempt fails too.
                 try? SegmentWriter(current, segment, of: self).seal(catalogue)
                 continue

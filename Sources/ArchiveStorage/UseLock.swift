@@ -1,7 +1,7 @@
 // Locks on an archive: shared by its users, exclusive for one that rebuilds the catalogue. Only one at a time opens it.
 
 internal import Dispatch
-internal import FileIO
+package import FileIO
 internal import Glibc
 internal import SystemPackage
 internal import Threading
@@ -62,17 +62,13 @@ final class UseLock: Sendable {
         }
         while isDone.wait(timeout: .now() + UseLock.patience) == .timedOut {
             guard let holder = KernelLocks.stoppedHolder(of: path) else { continue }
-            throw StorageError(
-                .inUse, layout.directory,
-                "process \(holder.process) (\(holder.command)) is opening the archive \(layout.directory) and is "
-                    + "stopped",
-                remedy: "continue it with 'kill -CONT \(holder.process)', or end it")
+            throw StorageError.stopped(holder, "opening the archive \(layout.directory)", layout)
         }
         if let error = failure.withLock({ $0 }) { throw StorageError(error) }
     }
 
     /// How long to wait before the holder is looked at.
-    private static let patience = DispatchTimeInterval.seconds(2)
+    fileprivate static let patience = DispatchTimeInterval.seconds(2)
 
     /// Acquires the lock shared; waits while another process holds it exclusively.
     static func shared(_ layout: ArchiveLayout) throws(StorageError) -> UseLock {
@@ -114,5 +110,33 @@ final class UseLock: Sendable {
         if retryingInterrupts({ flock(descriptor.number, LOCK_SH) }) != 0 {
             throw StorageError(FileError("lock", path, .current))
         }
+    }
+}
+
+extension FileLock {
+    /// Acquires a lock of an archive; waits while another process holds it and is running.
+    ///
+    /// - Parameter work: what the holder does, such as "capturing /home".
+    /// - Throws: `FileError`; `StorageError` with the code `inUse` if the other process is stopped: it may never go on.
+    package static func exclusive(
+        _ path: EnclosedPath, for work: String, in layout: ArchiveLayout
+    ) throws -> FileLock {
+        if let lock = try tryExclusive(path) { return lock }
+        let wait = try LockWait(path)
+        while true {
+            if let lock = try wait.lock(within: UseLock.patience) { return lock }
+            if let holder = KernelLocks.stoppedHolder(of: path.path) {
+                throw StorageError.stopped(holder, work, layout)
+            }
+        }
+    }
+}
+
+extension StorageError {
+    /// The error for a lock whose holder is suspended.
+    fileprivate static func stopped(_ holder: LockHolder, _ work: String, _ layout: ArchiveLayout) -> StorageError {
+        StorageError(
+            .inUse, layout.directory, "process \(holder.process) (\(holder.command)) is \(work) and is stopped",
+            remedy: "continue it with 'kill -CONT \(holder.process)', or end it")
     }
 }

@@ -117,6 +117,12 @@ struct RootContext {
         // A path that is a root only on another machine names that root.
         if let only = roots.first, roots.count == 1 { return only }
         if roots.count > 1 { throw RootContext.ambiguity(name, roots, remedy: "name its machine with --host") }
+        if let moved = try archive.root(movedFrom: directory) {
+            throw Failure(
+                status: .failed, code: "noSuchRoot",
+                message: "\(name) was moved: its history is at \(Escaping.text(moved.path.bytes)) now",
+                remedy: "name that one", path: directory.bytes)
+        }
         let holding = try archive.root(holding: directory)
         throw Failure(
             status: .failed, code: "noSuchRoot", message: "the archive holds no snapshots of \(name)",

@@ -47,6 +47,17 @@ extension Archive {
         }
     }
 
+    /// The root that has the history of a root which was at `path` on this machine; nil if none was moved from there.
+    package func root(movedFrom path: FilePath) throws(ArchiverError) -> ArchivedRoot? {
+        try facing {
+            guard let notice = try store.catalogue.latestNotice(path: path.bytes, machine: Machine.id),
+                notice.newPath != nil
+            else { return nil }
+            let place = try store.catalogue.place(ofRoot: path.bytes, on: Machine.id, at: notice.time)
+            return try roots().first { $0.path.bytes == place.path && $0.machine == place.machine }
+        }
+    }
+
     /// How a root at `path` is related to `directory` if that was there before; nil if `path` leads elsewhere.
     private static func relation(of path: FilePath, to directory: RootDirectory) -> RelatedRoot.Relation? {
         do {

@@ -1,6 +1,7 @@
 // The type of a file's file system, its size and its free space.
 
 internal import CLinux
+internal import Glibc
 internal import SystemPackage
 
 /// The file system that holds a file.
@@ -46,6 +47,14 @@ package struct FileSystem: Sendable, Hashable {
         let count = clinux_total_bytes(file.number)
         if count < 0 { throw FileError("stat", path(), .current) }
         return UInt64(count)
+    }
+
+    /// Whether an ordinary user can create so many files on the file system that holds an open file.
+    package static func hasRoom(forFiles count: UInt, of file: borrowing Descriptor) throws(FileError) -> Bool {
+        var status = statvfs()
+        if fstatvfs(file.number, &status) != 0 { throw FileError("stat", ".", .current) }
+        // Some file systems do not count inodes.
+        return status.f_bavail > 0 && (status.f_files == 0 || status.f_favail >= count)
     }
 
     /// The type's name as in mount(8), or the magic number in hexadecimal if it is unknown.

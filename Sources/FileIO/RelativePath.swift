@@ -4,6 +4,8 @@
 // component, which is the order of a depth-first walk with sorted names: a directory, then everything below it, then
 // its next sibling. Captures, diffs and restores merge streams in this order.
 
+internal import Glibc
+
 /// A path relative to a root: components joined by `/`, never absolute, never containing `.` or `..`.
 ///
 /// The empty path names the root itself.
@@ -105,7 +107,14 @@ public struct RelativePath: Hashable, Sendable {
     /// Whether `other` is this path or below it.
     public func contains(_ other: RelativePath) -> Bool {
         if bytes.isEmpty { return true }
-        guard other.bytes.count >= bytes.count, other.bytes.starts(with: bytes) else { return false }
+        guard other.bytes.count >= bytes.count else { return false }
+        let begins = other.bytes.withUnsafeBytes { whole in
+            bytes.withUnsafeBytes { part in
+                guard let whole = whole.baseAddress, let start = part.baseAddress else { return false }
+                return memcmp(whole, start, part.count) == 0
+            }
+        }
+        guard begins else { return false }
         return other.bytes.count == bytes.count || other.bytes[bytes.count] == UInt8(ascii: "/")
     }
 

@@ -17,7 +17,8 @@ extension Archive {
         try facing {
             if isDryRun, !store.isWritable { return try body() }
             try store.requireWritable()
-            let lock = try FileLock.exclusive(store.layout.lock("keeping.lock"))
+            let lock = try FileLock.exclusive(
+                store.layout.lock("keeping.lock"), for: "changing what \(directory) keeps", in: store.layout)
             defer { withExtendedLifetime(lock) {} }
             return try body()
         }

@@ -113,9 +113,8 @@ private struct Maintenance {
     let progress: OperationProgress?
     var result: MaintenanceResult
 
-    /// The ballast is a sixteenth of the archive or as large as its largest segment, and at most so many bytes.
+    /// The ballast is at least this share of the archive.
     private static let ballastShare: UInt64 = 16
-    private static let ballastBytes: UInt64 = 64 << 20
     /// On a full disk, an unattended run frees only what is more than so many bytes.
     private static let leastBytesOnFullDisk: UInt64 = 64 << 10
     /// After a week, check what pruning would free even if little was forgotten.
@@ -248,10 +247,7 @@ private struct Maintenance {
     /// Reserves room for the next time the disk is full, unless it is full now.
     private func reserveBallast() throws {
         if result.room.isDiskFull { return }
-        // A segment is dropped only after what is needed of it was copied.
-        let largest = try archive.store.catalogue.segments().map(\.indexedLength).max() ?? 0
-        let wanted = max(result.room.usedBytes / Maintenance.ballastShare, UInt64(largest))
-        ballast.reserveIfThereIsRoom(min(Maintenance.ballastBytes, wanted))
+        try archive.store.reserveBallast(result.room.usedBytes / Maintenance.ballastShare)
     }
 }
 

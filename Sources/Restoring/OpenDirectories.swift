@@ -13,8 +13,8 @@ struct OpenDirectories {
     enum Ending: Sendable {
         /// Its metadata is set: the work in it has changed at least its time.
         case metadata
-        /// It is removed, and `replacement`, if any, takes its place.
-        case removal(replacement: Entry?)
+        /// It is removed from its parent, and `replacement`, if any, takes its place.
+        case removal(from: SharedDirectory, replacement: Entry?)
     }
 
     struct Level: Sendable {
@@ -66,17 +66,16 @@ struct OpenDirectories {
     /// - Throws: `RestoreProblem` for that directory, unless the error affects the whole restore.
     private func open(_ path: RelativePath) throws -> SharedDirectory {
         if path.isRoot {
-            if !isRoot { try makeAccessible(path) }
+            if !isRoot { try makeRootAccessible() }
             return root
         }
         do {
-            try refuseMount(at: path)
-            if !isRoot { try makeAccessible(path) }
-            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
-            if let last = levels.last, let rest = last.path.suffix(of: path) {
-                return SharedDirectory(try last.directory.descriptor.open(beneath: rest, flags))
-            }
-            return SharedDirectory(try root.descriptor.open(beneath: path, flags))
+            // From the innermost open directory: the whole path is as long as the tree is deep.
+            let below = levels.last.flatMap { last in last.path.suffix(of: path).map { (last.directory, $0) } }
+            let (start, rest) = below ?? (root, path)
+            try refuseMount(at: path, rest, from: start)
+            if !isRoot { try makeAccessible(path, rest, from: start) }
+            return SharedDirectory(try start.descriptor.open(beneath: rest, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
         } catch {
             guard let problem = RestoreProblem(path, error, isOfDirectory: true) else { throw error }
             throw problem
@@ -84,9 +83,11 @@ struct OpenDirectories {
     }
 
     /// Refuses a directory on another mount, as captures do not enter it either.
-    private func refuseMount(at path: RelativePath) throws {
+    ///
+    /// - Parameter rest: the path below `start`.
+    private func refuseMount(at path: RelativePath, _ rest: RelativePath, from start: SharedDirectory) throws {
         if crossesMounts { return }
-        guard let status = try FileStatus.read(path, beneath: root.descriptor) else { return }
+        guard let status = try FileStatus.read(rest, beneath: start.descriptor) else { return }
         if status.device == rootStatus.device, status.mount == rootStatus.mount { return }
         throw RestoreProblem(
             path, "\(path) is on another file system than the root; it and everything below it were not restored",
@@ -94,17 +95,20 @@ struct OpenDirectories {
     }
 
     /// Gives a directory's owner access to it; its own permissions are set again with its metadata.
-    private func makeAccessible(_ path: RelativePath) throws {
-        if path.isRoot {
-            let permissions = try FileStatus.read(root.descriptor).permissions
-            if permissions & 0o700 == 0o700 { return }
-            return try root.descriptor.setPermissions(permissions | 0o700, path: FilePath(path))
-        }
-        let place = try root.descriptor.openParent(of: path)
+    ///
+    /// - Parameter rest: the path below `start`.
+    private func makeAccessible(_ path: RelativePath, _ rest: RelativePath, from start: SharedDirectory) throws {
+        let place = try start.descriptor.openParent(of: rest)
         guard let status = try FileStatus.read(place.name, in: place.directory, path: path),
             status.kind == .directory, status.permissions & 0o700 != 0o700
         else { return }
         try place.directory.setPermissions(
             status.permissions | 0o700, of: place.name, path: FilePath(path))
+    }
+
+    private func makeRootAccessible() throws {
+        let permissions = try FileStatus.read(root.descriptor).permissions
+        if permissions & 0o700 == 0o700 { return }
+        try root.descriptor.setPermissions(permissions | 0o700, path: FilePath(RelativePath.root))
     }
 }

@@ -4,7 +4,6 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Capturing
 internal import FileIO
-internal import Glibc
 internal import Roots
 internal import SystemPackage
 internal import Threading
@@ -236,7 +235,7 @@ package final class RestoreWriter {
         defer { if let inode = step.present?.linkGroup { changedInodes.insert(inode) } }
         switch (step.present?.kind, step.wanted) {
         case (.directory, let wanted) where wanted?.kind != .directory:
-            try directories.push(path, .removal(replacement: wanted), wanted: nil)
+            try directories.push(path, .removal(from: parent, replacement: wanted), wanted: nil)
             return false
         case (.directory, let wanted?):
             try directories.push(path, .metadata, wanted: wanted)
@@ -263,12 +262,9 @@ package final class RestoreWriter {
         case .metadata:
             guard let wanted = try level.wanted ?? wantedDirectory(level.path) else { return }
             metadata.apply(wanted, to: level.directory.descriptor, path: level.path)
-        case .removal(let replacement):
+        case .removal(let parent, let replacement):
             if result.isInterrupted { return }
-            // By now the restore may have moved on, so open the parent again.
             let path = level.path
-            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
-            let parent = SharedDirectory(try root.directory.descriptor.open(beneath: path.parent ?? .root, flags))
             let name = CName(path.name)
             guard try removeDirectory(at: path, name, in: parent) else {
                 let text = "\(path) was not removed: it has content that is in no snapshot or was left alone"

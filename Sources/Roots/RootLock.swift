@@ -9,10 +9,14 @@ package import SystemPackage
 
 /// Kernel locks for one root of an archive; each is released when its value is.
 package enum RootLock {
-    /// Acquires the lock to capture `root`; waits while another process holds it.
+    /// Acquires the lock to capture `root`; waits while another process holds it and is running.
+    ///
+    /// - Throws: `StorageError` with the code `inUse` if the other process is stopped.
     package static func capturing(_ root: FilePath, in layout: ArchiveLayout) throws -> FileLock {
-        do { return try FileLock.exclusive(path("capture", root, layout)) } catch {
-            guard error.code == .noSuchFileOrDirectory else { throw error }
+        do {
+            return try FileLock.exclusive(
+                path("capture", root, layout), for: "capturing or restoring \(root)", in: layout)
+        } catch let error as FileError where error.code == .noSuchFileOrDirectory {
             throw StorageError.replaced(layout.directory)
         }
     }

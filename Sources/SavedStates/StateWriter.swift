@@ -94,7 +94,9 @@ package struct StateWriter: Sendable {
     /// - Parameter held: another title that this thread holds; the wait is limited then, because another process may
     ///   wait for that one.
     private func lock(holding held: String?) throws -> FileLock {
-        guard let held else { return try FileLock.exclusive(lockFile) }
+        guard let held else {
+            return try FileLock.exclusive(lockFile, for: "saving a state of '\(title)'", in: store.layout)
+        }
         let limit = ContinuousClock.now + TitleTurns.patience
         while true {
             if let lock = try FileLock.tryExclusive(lockFile) { return lock }

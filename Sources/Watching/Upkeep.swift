@@ -98,16 +98,19 @@ final class Upkeep: Sendable {
         let scale = service.options.timeScale
         var due = ContinuousClock.now + Upkeep.firstPause / scale
         var last = Shortage.none
+        // After a run that could not help, the archive may grow so much before the next one.
+        var mostBytes = UInt64.max
         while !Task.isCancelled {
             let pause = Upkeep.roomInterval / scale
             do { try await Task.sleep(for: pause, tolerance: pause / 10, clock: .continuous) } catch { return }
-            let shortage = await measureRoom()
+            let (shortage, usedBytes) = await measureRoom()
             // If the last run could not help, do not repeat it every time.
-            if ContinuousClock.now >= due || shortage > last {
+            if ContinuousClock.now >= due || shortage > last || shortage == .reached && usedBytes > mostBytes {
                 let result = await maintain()
                 due = ContinuousClock.now + Upkeep.interval / scale
                 // What the run left is known, so that the next shortage is noticed.
                 last = result.map { $0.plan?.isContinued ?? false ? .none : Shortage($0.room) } ?? shortage
+                mostBytes = usedBytes + usedBytes / 2
             } else {
                 last = shortage
             }
@@ -116,13 +119,14 @@ final class Upkeep: Sendable {
 
     /// Frees the space of removed segments that this process still has open, and everything in an archive that is away.
     ///
-    /// - Returns: how near the archive is to its budget: it may be too large, or the disk have too little free space.
-    private func measureRoom() async -> Shortage {
+    /// - Returns: how near the archive is to its budget: it may be too large, or the disk have too little free space;
+    ///   and the bytes that it uses.
+    private func measureRoom() async -> (Shortage, usedBytes: UInt64) {
         await Blocking.run { [service] in
             service.followArchive()
             let archive = service.archive.latest
             archive.store.closeRemovedSegments()
-            return (try? archive.room()).map { Shortage($0) } ?? .none
+            return (try? archive.room()).map { (Shortage($0), $0.usedBytes) } ?? (.none, 0)
         }
     }
 

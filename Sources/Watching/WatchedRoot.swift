@@ -293,6 +293,10 @@ final class WatchedRoot: Sendable {
     ///
     /// - Parameter isLast: whether nothing may be postponed.
     private func apply(_ batch: ChangeBatch, isLast: Bool = false) async -> Outcome {
+        if batch.gaps.contains(where: { $0.cause == .rootUnavailable }) {
+            // While the directory was away, it may have been captured at another path. A failure is seen again below.
+            try? await continueHistory()
+        }
         await gaps.record(batch.gaps)
         if batch.gaps.contains(where: { $0.cause == .suspend }) { Task { await audits.run(on: self) } }
         if !batch.isEmpty || isLast && !largeFiles.waiting.isEmpty {

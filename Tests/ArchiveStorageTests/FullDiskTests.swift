@@ -206,6 +206,8 @@ private final class VanishingSegments: SegmentStore {
     func list() throws(StorageError) -> SegmentListing { try base.list() }
     func path(of name: String) -> FilePath { base.path(of: name) }
     func freeBytes() -> Int? { base.freeBytes() }
+
+    func totalBytes() -> Int? { base.totalBytes() }
     func length(of name: String) -> Int? { base.length(of: name) }
     func removeUnfinished(_ name: String) {}
 

@@ -109,6 +109,34 @@ import Testing
         }
         #expect((3...20).contains(failures), "\(failures) purges found the disk full")
     }
+
+    @Test("on a full small disk, a prune frees what is dead between data that is still needed")
+    func prune() throws {
+        let disk = try SmallDisk(mebibytes: 24)
+        var random = SeededGenerator("a prune on a full small disk")
+        let base = try Sandbox()
+        let archive = try Archive.open(disk.files.full("archive"), creating: true)
+        for number in 0..<40 {
+            try base.root.write("kept \(number)", random.noise(300_000))
+            try base.root.write("changed", random.noise(60_000))
+            _ = try archive.capture(base.root.directory)
+        }
+        let wanted = try TreeListing(of: base.root.directory)
+        for snapshot in try archive.snapshots().dropLast() { try archive.forget([.snapshot(snapshot)]) }
+        archive.store.close()
+        // The space that the program has reserved for this moment is all there is.
+        try disk.fill(try disk.freeBytes)
+        var options = MaintenanceOptions()
+        options.grace = .zero
+        let full = try Archive.open(disk.files.full("archive"))
+        let pruned = try #require(try full.maintain(options).pruned)
+        #expect(pruned.withoutRoom == 0 && pruned.freedBytes > 2_000_000, "\(pruned)")
+        let checked = try full.check(data: true)
+        #expect(checked.findings == [])
+        let target = base.base.full("target")
+        _ = try full.restore(try #require(try full.snapshots().last), RestoreOptions(target: target))
+        try TreeListing(of: target).expect(equals: wanted, "after the prune")
+    }
 }
 
 /// A small file system.

@@ -54,6 +54,20 @@ import Testing
         #expect(again.snapshot == nil)
     }
 
+    @Test("a restore in place opens each directory from the one above it, however deep the tree is")
+    func deepRestore() throws {
+        let sandbox = try Sandbox()
+        let levels = 3_000
+        try sandbox.root.makeChain(of: "d", depth: levels) { _ in }
+        defer { flatten(sandbox.root.directory, levels) }
+        let snapshot = try sandbox.capture()
+        let path = sandbox.root.directory
+        #expect(chmod(path.string, 0o711) == 0 && rename("\(path)/d/d", "\(path)/d/e") == 0)
+        let result = try sandbox.archive.restore(snapshot)
+        #expect(result.problems.isEmpty && result.isComplete)
+        #expect(try sandbox.archive.capture(path).snapshot == nil)
+    }
+
     /// Removes a chain of directories from its upper end.
     private func flatten(_ root: FilePath, _ levels: Int) {
         let (chain, rest) = (root.appending("d").string, root.appending("rest").string)

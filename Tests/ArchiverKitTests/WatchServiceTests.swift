@@ -336,6 +336,29 @@ import Testing
         try sandbox.restored(sandbox.archive.snapshot(.latest)).expect(equals: listing, "the last snapshot")
     }
 
+    @Test("a root that was captured at another path while it was away goes on with its one history")
+    func capturedElsewhere() async throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "1")
+        let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory]) { $0.timeScale = 100 }
+        try sandbox.base.rename("root", to: "elsewhere")
+        try await watcher.next { if case .unavailable = $0 { true } else { false } }
+        try sandbox.base.write("elsewhere/file", "2")
+        let (other, elsewhere) = (try sandbox.reopened(), sandbox.base.directory.appending("elsewhere"))
+        let captured = try await onThread { try other.capture(elsewhere) }
+        #expect(captured.snapshot?.rootPath == elsewhere.bytes)
+        try sandbox.base.write("elsewhere/file", "3")
+        try sandbox.base.rename("elsewhere", to: "root")
+        try await watcher.next { if case .available = $0 { true } else { false } }
+        let path = try RelativePath.at("file")
+        try await watcher.nextSnapshot { snapshot in
+            try sandbox.archive.entry(at: path, in: snapshot)?.content == .inline(Array("3".utf8))
+        }
+        try await watcher.stop()
+        #expect(try sandbox.archive.roots().map(\.path) == [sandbox.root.directory])
+        #expect(try sandbox.archive.snapshots().map(\.sequence) == [1, 2, 3])
+    }
+
     @Test("a service stops even if its root is missing") func stopWithoutRoot() async throws {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "x")

@@ -52,7 +52,8 @@ extension ArchiveRecord {
         }
         for (text, limit) in texts { try FormatLimits.check(bytes: text, limit, "a text") }
         // This refuses written-out defaults, and numbers, times and lists in any but their single form.
-        guard try item.fields(Set(Self.CodingKeys.allCases.map(\.rawValue))).encoded() == encoded() else {
+        let known = try item.fields(of: Self.CodingKeys.self)
+        guard known.map({ $0.encoded() }) ?? bytes == encoded() else {
             throw .malformed("a record is not in its canonical encoding")
         }
     }
@@ -64,15 +65,17 @@ extension ArchiveRecord {
 }
 
 extension CBORValue {
-    /// The map without fields that are not in `known`.
-    fileprivate func fields(_ known: Set<Int>) throws(FormatError) -> CBORValue {
+    /// The map without the fields that `Keys` does not have; nil if it has no others.
+    fileprivate func fields<Keys: CodingKey & RawRepresentable>(
+        of keys: Keys.Type
+    ) throws(FormatError) -> CBORValue? where Keys.RawValue == Int {
         guard case .map(let pairs) = self else { throw .malformed("a record is not a map") }
         var kept: [(key: CBORValue, value: CBORValue)] = []
         for pair in pairs {
             guard case .unsigned(let number) = pair.key else { throw .malformed("a key of a record is not a number") }
-            if let number = Int(exactly: number), known.contains(number) { kept.append(pair) }
+            if let number = Int(exactly: number), Keys(rawValue: number) != nil { kept.append(pair) }
         }
-        return .map(kept)
+        return kept.count == pairs.count ? nil : .map(kept)
     }
 }
 

@@ -18,6 +18,13 @@ extension Catalogue {
         try read { db in UInt64(clamping: try Int64.fetchOne(db, sql: "SELECT SUM(indexedLength) FROM segment") ?? 0) }
     }
 
+    /// The indexed bytes of the largest segment.
+    func largestSegmentBytes() throws(StorageError) -> UInt64 {
+        try read { db in
+            UInt64(clamping: try Int64.fetchOne(db, sql: "SELECT MAX(indexedLength) FROM segment") ?? 0)
+        }
+    }
+
     /// The segment with this number; nil if there is none.
     package func segment(_ number: Int64) throws(StorageError) -> ListedSegment? {
         try read { db in

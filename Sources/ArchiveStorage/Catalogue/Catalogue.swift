@@ -234,6 +234,10 @@ package final class Catalogue: Sendable {
         switch error.extendedResultCode {
         case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE:
             return StorageError(.noSpace, path, message, remedy: "free some space on that file system and try again")
+        case .SQLITE_CANTOPEN where hasNoRoomForFiles(beside: path):
+            return StorageError(
+                .noSpace, path, "cannot use the catalogue \(path): its disk has no room for another file",
+                remedy: "remove some files on that file system and try again")
         case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
             return StorageError(.readOnly, path, message, remedy: StorageError.remedyForRefusal)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG:
@@ -241,6 +245,14 @@ package final class Catalogue: Sendable {
         default:
             return StorageError(.system, path, message, remedy: Advice.rebuildIfThisPersists.text)
         }
+    }
+
+    /// Whether the file system of the catalogue has no space or no inodes for SQLite's log and its index.
+    private static func hasNoRoomForFiles(beside path: FilePath) -> Bool {
+        guard let folder = try? Descriptor.open(path.removingLastComponent(), O_RDONLY | O_DIRECTORY) else {
+            return false
+        }
+        return (try? FileSystem.hasRoom(forFiles: 2, of: folder)) == false
     }
 }
 

@@ -222,7 +222,7 @@ package final class CommitWriter: Sendable {
             }
             try self.index(&state, records)
             // The records are stored now. A segment that cannot be sealed is left to the next writer.
-            if state.writer.isFull { try? state.writer.seal(self.store.catalogue, pause: self.pause) }
+            if state.writer.isLargeEnough { try? state.writer.seal(self.store.catalogue, pause: self.pause) }
         }
         release()
     }

@@ -12,6 +12,10 @@ package struct Ballast: Sendable {
     private let file: EnclosedPath
     private let directory: FilePath
 
+    /// The most bytes that a ballast has.
+    private static let mostBytes: UInt64 = 64 << 20
+    /// What copying a segment needs besides the copies: room for the copies' table, and for the catalogue.
+    static let copyingBytes: UInt64 = 256 << 10
     /// The least ballast: a thirty-second of the file system, and at most so many bytes.
     private static let leastBytes: UInt64 = 1 << 20
     private static let leastShare: UInt64 = 32
@@ -35,14 +39,23 @@ package struct Ballast: Sendable {
         if posix_fallocate(file.number, 0, length) != 0 { release() }
     }
 
-    /// Reserves the least ballast, and `wanted` bytes if there is room for them; does nothing on a full disk.
-    package func reserveIfThereIsRoom(_ wanted: UInt64 = 0) {
+    /// Reserves the least ballast, and as much as freeing space may need if there is room for that; does nothing on a
+    /// full disk.
+    ///
+    /// - Parameters:
+    ///   - segmentBytes: the size of the largest segment, which must be copied before it can be dropped.
+    ///   - wanted: more bytes that are useful.
+    package func reserveIfThereIsRoom(toCopy segmentBytes: UInt64 = 0, _ wanted: UInt64 = 0) {
+        let needed = max(min(wanted, Ballast.mostBytes), min(segmentBytes + Ballast.copyingBytes, Ballast.mostBytes))
+        if segmentBytes > 0, bytes >= needed { return }
         guard let folder = try? Descriptor.open(directory, O_RDONLY | O_DIRECTORY),
             let free = try? FileSystem.freeBytes(of: folder), let total = try? FileSystem.totalBytes(of: folder)
         else { return }
         let least = min(Ballast.leastBytes, total / Ballast.leastShare)
         let most = (free + bytes) / Ballast.freeTimes
-        if most >= least { reserve(max(least, min(wanted, most))) }
+        // A little more, so that a growing segment seldom needs another ballast.
+        let generous = segmentBytes == 0 ? 0 : min(needed + needed / 4, Ballast.mostBytes)
+        if most >= least { reserve(max(least, min(generous, most))) }
     }
 
     /// Frees the reserved space.

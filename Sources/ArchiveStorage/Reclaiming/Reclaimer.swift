@@ -83,8 +83,8 @@ package final class Reclaimer {
     private static let rowsAtOnce = 2_000
     /// The catalogue is shrunk only if it has this many free bytes: fewer are soon used again.
     private static let leastFreeBytes = 1 << 20
-    /// Free bytes that copying needs besides the copies: for a segment's table, and for the catalogue.
-    private static let leastRoom = 256 << 10
+    /// Free bytes that copying needs besides the copies.
+    private static let leastRoom = Int(Ballast.copyingBytes)
     /// Microseconds between two checks whether commits have ended.
     private static let pause: UInt32 = 10_000
     /// How long a suspended process may keep a reclaimer waiting.
@@ -170,7 +170,8 @@ package final class Reclaimer {
         }
         let copied = try catalogue.copiedSegments()
         let segments = segments.filter { $0.name.map { !copied.contains($0) } ?? true }
-        let small = segments.filter { $0.indexedLength < store.manifest.parameters.segmentBytes / 8 }
+        let fullBytes = store.sealingBytes
+        let small = segments.filter { $0.indexedLength < fullBytes / 8 }
         let isMerging = small.count >= Reclaimer.smallSegments
         let withNotes = try segmentsWithRemovedNotes()
         var freedBytes = result.freedBytes - result.movedBytes
@@ -491,7 +492,14 @@ extension ArchiveStore {
     package func withoutReclaimers(isWaiting: Bool = true) throws(StorageError) -> FileLock? {
         guard isWritable else { return nil }
         let path = layout.lock("reclaim.lock")
-        if isWaiting { return try storing { () throws(FileError) in try FileLock.exclusive(path) } }
+        if isWaiting {
+            let work = "freeing space in \(layout.directory) or checking it"
+            do { return try FileLock.exclusive(path, for: work, in: layout) } catch let error as FileError {
+                throw StorageError(error)
+            } catch {
+                throw error as? StorageError ?? StorageError(.system, path.path, "cannot lock \(path.path): \(error)")
+            }
+        }
         if let lock = try storing({ () throws(FileError) in try FileLock.tryExclusive(path) }) { return lock }
         let holder = try? FileLock.holder(of: path)
         let process = holder.map { ": process \($0.process) (\($0.command))" } ?? ""

@@ -39,6 +39,12 @@ struct LocalSegments: SegmentStore {
         return Int(clamping: bytes)
     }
 
+    func totalBytes() -> Int? {
+        guard let file = try? directory.openDirectory(), let bytes = try? FileSystem.totalBytes(of: file), bytes > 0
+        else { return nil }
+        return Int(clamping: bytes)
+    }
+
     func length(of name: String) -> Int? {
         guard let status = try? place(of: name).status, status.kind == .file else { return nil }
         return Int(status.size)

@@ -46,6 +46,9 @@ package protocol SegmentStore: Sendable {
 
     /// The bytes that this process can still write; nil if it cannot be determined.
     func freeBytes() -> Int?
+
+    /// The size of the whole file system; nil if it cannot be determined.
+    func totalBytes() -> Int?
 }
 
 /// The bytes of an open segment.

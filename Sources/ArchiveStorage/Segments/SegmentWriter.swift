@@ -20,8 +20,10 @@ final class SegmentWriter: @unchecked Sendable {
     /// Writing begins after this many bytes, so that a later sync has little left to do.
     private static let writingBytes = 8 << 20
 
-    /// A segment that has grown to this many bytes is sealed.
+    /// A segment that has grown to this many bytes is sealed, also in the middle of a commit.
     private let fullBytes: Int
+    /// A segment that has grown to this many bytes is sealed at the end of a commit.
+    private let sealingBytes: Int
     private let counters: StorageCounters
 
     /// Takes over a segment that is locked and has no torn tail.
@@ -29,6 +31,7 @@ final class SegmentWriter: @unchecked Sendable {
         self.listed = listed
         self.segment = segment
         fullBytes = store.manifest.parameters.segmentBytes
+        sealingBytes = store.sealingBytes
         counters = store.counters
         length = listed.indexedLength
         indexedLength = listed.indexedLength
@@ -60,6 +63,9 @@ final class SegmentWriter: @unchecked Sendable {
     }
 
     var isFull: Bool { length >= fullBytes }
+
+    /// Whether no further commit should be appended.
+    var isLargeEnough: Bool { length >= sealingBytes }
 
     /// Appends a block; it is durable after `synchronize`.
     ///

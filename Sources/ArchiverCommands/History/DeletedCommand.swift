@@ -106,7 +106,9 @@ struct DeletedCommand: ParsableCommand {
         var present: [DeletedPath] = []
         if let directory { present = try found.filter { try FileStatus.read($0.path, beneath: directory) != nil } }
         for deleted in present {
-            console.remark("\(Escaping.text(deleted.path)) is still there, excluded from snapshots: it was left alone")
+            console.remark(
+                "\(Escaping.text(deleted.path)) is still there, excluded from snapshots, or was made again: "
+                    + "it was left alone")
         }
         let missing = found.filter { deleted in !present.contains { $0.path == deleted.path } }
         guard !missing.isEmpty else { return }

@@ -21,14 +21,13 @@ final class RestoreActions: Sendable {
     var kept: [RestoreAction] { actions.withLock { $0 } }
 
     func add(_ action: RestoreAction) {
-        let text = RestoreSummary.line(action)
         if isKept {
             actions.withLock { $0.append(action) }
         } else if isDryRun {
             // A closed pipe is reported again, and handled, when the summary is written.
-            line.aside { try? console.output.line(text) }
+            line.aside { try? console.output.line(RestoreSummary.line(action)) }
         } else if console.isVerbose {
-            line.aside { console.warn(text) }
+            line.aside { console.warn(RestoreSummary.line(action)) }
         }
     }
 }

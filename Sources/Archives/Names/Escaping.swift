@@ -9,6 +9,11 @@ package import FileIO
 package enum Escaping {
     /// Escapes a name so that `bytes(ofName:)` returns its bytes; a backslash that could begin an escape is doubled.
     package static func text(_ name: some Collection<UInt8>) -> String {
+        // A fast path: most names are plain ASCII, and paths may be long.
+        let backslash = UInt8(ascii: "\\")
+        if name.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != backslash }) {
+            return String(decoding: name, as: UTF8.self)
+        }
         var text = ""
         var names = UTF8Runs(name)
         var endsInBackslash = false

@@ -48,6 +48,8 @@ extension Archive {
             let use = try SoleUse(of: directory)
             let store = try use.open()
             try store.requireWritable()
+            // The next process that opens the archive reserves it again.
+            Ballast(store.layout).release()
             // An interrupted call may have left some of the replaced snapshots in the catalogue, and others not.
             try Reclaimer(store).tidy()
             try Purge.requireOneFileEach(store)
@@ -100,7 +102,7 @@ private struct Purge {
     static func requireOneFileEach(_ store: ArchiveStore) throws {
         if try store.catalogue.copiedSegments().isEmpty { return }
         throw ArchiverError(
-            .damaged, "several files below \(store.layout.segments) have the same segment id; nothing was purged",
+            .damaged, "several files below \(store.layout.segments.path) have the same segment id; nothing was purged",
             remedy: Advice.moveUnread.text)
     }
 

@@ -76,6 +76,8 @@ final class MemorySegments: SegmentStore {
 
     func freeBytes() -> Int? { nil }
 
+    func totalBytes() -> Int? { nil }
+
     func list() throws(StorageError) -> SegmentListing {
         try call(root) {
             var listing = SegmentListing()

@@ -76,6 +76,29 @@ struct BadDiskTests {
         #expect(try work.run("check", "--data").status == 0)
     }
 
+    @Test("without a free inode, lists and checks work, and a capture names the cause", .enabled(if: getuid() == 0))
+    func noInodes() throws {
+        let work = try Workplace()
+        try FileManager.default.createDirectory(atPath: work.archive.string, withIntermediateDirectories: true)
+        guard try mounted("tmpfs", ["-o", "size=12m,nr_inodes=64"], on: work.archive) else { return }
+        defer { unmount(work.archive) }
+        try work.write("file", "1")
+        let first = try work.capture()
+        var fillers: [FilePath] = []
+        while true {
+            let path = work.archive.appending("filler \(fillers.count)")
+            guard (try? Descriptor.open(path, O_WRONLY | O_CREAT | O_EXCL, permissions: 0o600)) != nil else { break }
+            fillers.append(path)
+        }
+        #expect(try work.listed() == [first])
+        #expect(try work.run("check", "--data").status == 0)
+        try work.write("file", "2")
+        let refused = try work.run("capture", work.root.string)
+        #expect(refused.status == 1 && refused.errorText.contains("no room for another file"), "\(refused.errorText)")
+        for path in fillers { #expect(unlink(path.string) == 0) }
+        _ = try work.capture()
+    }
+
     @Test("a watcher on a full disk reclaims forgotten snapshots and captures again", .enabled(if: getuid() == 0))
     func fullDiskWatched() throws {
         let work = try Workplace()

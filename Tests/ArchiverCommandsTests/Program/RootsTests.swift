@@ -147,6 +147,10 @@ struct RootsTests {
         #expect(text.contains("\(away) was at \(place.root) before: its history goes on here"))
         #expect(try !capture("4", at: away).contains("history"))
         try expectHistory(["1", "2", "3", "4"], at: away)
+        if !leavesLink {
+            let again = try place.run("roots", "move", place.root.string, away.string)
+            #expect(again.status == 1 && again.text.contains("its history is at \(away) now"), "\(again.text)")
+        }
         // Another directory at the old path has a history of its own, also if it is the first one's copy.
         if leavesLink { #expect(unlink(place.root.string) == 0) }
         try FileManager.default.copyItem(atPath: away.string, toPath: place.root.string)

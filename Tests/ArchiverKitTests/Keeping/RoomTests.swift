@@ -242,6 +242,31 @@ import Testing
         #expect(try process.finish().status == 0)
     }
 
+    @Test("a capture and a change of what is kept name a suspended process instead of waiting for it forever")
+    func stoppedLock() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("file", "1")
+        let snapshot = try sandbox.capture()
+        let root = ChunkID(hashing: sandbox.root.directory.bytes).hex.prefix(16)
+        for name in ["capture-\(root).lock", "keeping.lock"] {
+            let path = sandbox.archive.store.layout.lock(name).path
+            let process = try ChildProcess(["flock", "--no-fork", path.string, "sh", "-c", "kill -STOP $$"])
+            var status = siginfo_t()
+            #expect(waitid(P_PID, id_t(process.id), &status, WSTOPPED | WNOWAIT) == 0)
+            ArchiverError.expect(.inUse) {
+                if name == "keeping.lock" {
+                    try sandbox.archive.forget([.snapshot(snapshot)])
+                } else {
+                    _ = try sandbox.archive.capture(sandbox.root.directory)
+                }
+            }
+            process.send(SIGCONT)
+            #expect(try process.finish().status == 0)
+        }
+        try sandbox.root.write("file", "2")
+        #expect(try sandbox.archive.capture(sandbox.root.directory).snapshot != nil)
+    }
+
     // MARK: Models
 
     @Test("the survey's bytes are those of a model that knows which snapshots need each block")
