@@ -286,6 +286,19 @@ let package = Package(
         .target(name: "Mementos", dependencies: ["Threading"]),
         .testTarget(name: "MementosTests", dependencies: ["Mementos", "TestSupport", "Threading"]),
 
+        // MARK: ObjectStore - stores of objects that are written once: a directory, in memory
+        .target(
+            name: "ObjectStore",
+            dependencies: [
+                "CLinux", "FileIO", "Threading", .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .testTarget(
+            name: "ObjectStoreTests",
+            dependencies: [
+                "FileIO", "ObjectStore", "TestSupport", "TestTraits", "Threading",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
         // MARK: Restoring - trees to files, in place or elsewhere, and the record of the operation
         .target(
             name: "Restoring",
