@@ -30,6 +30,15 @@ let package = Package(
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
     targets: [
+        // MARK: Age - files encrypted for recipients, as the program age has them
+        .target(
+            name: "Age",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]),
+        .testTarget(name: "AgeTests", dependencies: ["Age", "Compression", "TestSupport", "TestTraits"]),
+
         // MARK: ArchiveFormat - values to bytes and back: ids, entries, nodes, snapshots, blocks, segments
         .target(
             name: "ArchiveFormat",

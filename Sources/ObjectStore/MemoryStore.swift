@@ -2,7 +2,7 @@
 
 internal import Threading
 
-/// Objects in memory. A fault can be arranged for the n-th call, and a hook runs before every call.
+/// Objects in memory; a fault can be arranged for any call.
 package final class MemoryStore: ObjectStore {
     /// How a call goes wrong.
     package enum Fault: Sendable, Hashable {

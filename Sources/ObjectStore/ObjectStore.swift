@@ -37,7 +37,7 @@ package protocol ObjectStore: Sendable {
 }
 
 extension ObjectStore {
-    /// Creates the object `name` with `bytes`. An existing object is never replaced.
+    /// Creates the object `name` with `bytes`; an existing object is never replaced.
     package func put(_ name: ObjectName, _ bytes: [UInt8]) throws(ObjectStoreError) -> PutOutcome {
         try put(name, from: BytesSource(bytes))
     }
@@ -64,7 +64,9 @@ package struct ObjectEntry: Sendable, Hashable {
     package let length: UInt64
 }
 
-/// The bytes of an object to create. A store may read them several times, and gets the same each time.
+/// The bytes of an object to create.
+///
+/// A store may read them several times, and gets the same each time.
 package protocol ObjectSource: Sendable {
     var length: UInt64 { get }
     /// The bytes in `range`, which is within the length.
