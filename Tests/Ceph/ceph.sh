@@ -30,11 +30,16 @@ end() {
     done
 }
 
-start_one() {
+# Starts a daemon, which must not keep the caller's files open: the caller waits for their end.
+start_one() (
+    for file in /proc/self/fd/*; do
+        number=${file##*/}
+        [ "$number" -le 2 ] || [ "$number" -eq 255 ] || eval "exec $number>&-"
+    done
     case $1 in
         osd.*) ceph-osd -i "${1#osd.}" ;;
         rgw.*)
-            local this=$((port + ${1#rgw.}))
+            this=$((port + ${1#rgw.}))
             radosgw -n client.rgw --pid-file "$place/run/$1.pid" --log-file "$place/log/$1.log" \
                 --rgw-frontends "beast endpoint=127.0.0.1:$this tcp_nodelay=1"
             for _ in $(seq 600); do
@@ -44,7 +49,7 @@ start_one() {
             echo "$1 does not answer; see $place/log" >&2
             return 1 ;;
     esac
-}
+)
 
 make_cluster() {
     mkdir -p "$place"/{run,log,mon,rgw}

@@ -5,6 +5,7 @@ usage: s3_server.py PLAN [CERTIFICATE KEY]     prints its port
 PLAN is a file. Each request takes its first line off, which says how the request goes wrong:
   500, 503, 507    the store answers with this error, and does nothing
   409              the store says that another request is in the way
+  412              the store says that the object exists
   drop             the connection is closed before the request is carried out
   lost             the connection is closed after the request was carried out
   cut              half of the answer's body is sent
@@ -104,7 +105,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.fault == "html":
                 return self.answer(200, b"<html>Welcome</html>")
             if self.fault.isdigit():
-                code = {"500": "InternalError", "503": "SlowDown", "507": "QuotaExceeded", "409": "OperationAborted"}
+                code = {"500": "InternalError", "503": "SlowDown", "507": "QuotaExceeded", "409": "OperationAborted",
+                        "412": "PreconditionFailed"}
                 return self.error(int(self.fault), code[self.fault])
             try:
                 region = self.check(body)

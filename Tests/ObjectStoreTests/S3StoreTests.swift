@@ -74,6 +74,15 @@ import Testing
         #expect(try store.length(of: name) == nil)
     }
 
+    @Test("an object that the store says to exist is looked for, and written if it does not")
+    func refusedAndMissing() throws {
+        let store = try server.store()
+        try server.plan("412")
+        #expect(try store.put(name, [1]) == .created)
+        #expect(try store.put(name, [2]) == .exists)
+        #expect(try store.get(name) == [1])
+    }
+
     @Test("an answer that is cut off is asked for again")
     func cutAnswers() throws {
         let store = try server.store()

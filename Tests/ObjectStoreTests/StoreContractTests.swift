@@ -34,8 +34,8 @@ enum StoreContract {
     /// Checks an empty store.
     static func check(_ store: any ObjectStore) throws {
         func name(_ text: String) throws -> ObjectName {
-            let name = ObjectName(text)
-            return try #require(name)
+            guard let name = ObjectName(text) else { throw ChildProcess.Failure(description: "'\(text)' is no name") }
+            return name
         }
         let a = try name("a.json")
         #expect(try store.length(of: a) == nil)

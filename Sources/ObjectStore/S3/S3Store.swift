@@ -108,7 +108,7 @@ package final class S3Store: ObjectStore {
         let headers = ["content-md5": Data(sum.finalize()).base64EncodedString()]
         return try retrying(operation) { (number) throws(ObjectStoreError) in
             // An earlier try may have succeeded. Then the object is not sent again, if it may be looked for.
-            if number > 0, source.length > 1 << 20, (try? find(name, operation)) != nil { return .exists }
+            if number > 0, source.length > 1 << 20, (try? isThere(name, operation)) == true { return .exists }
             let isConditional = !knowsNoConditions.withLock { $0 }
             if !isConditional, try find(name, operation) != nil { return .exists }
             let conditions = isConditional ? ["if-none-match": "*"] : [:]
@@ -116,8 +116,12 @@ package final class S3Store: ObjectStore {
                 "PUT", name.text, headers: headers.merging(conditions) { $1 }, body: source, payload: hash, operation)
             switch answer.status {
             case 200, 201, 204: return .created
-            case 412: return .exists
-            case 304 where isConditional: return .exists
+            case 412, 304:
+                // Ceph also refuses both of two requests that create an object at the same time, and then has none.
+                if let found = try? isThere(name, operation), !found {
+                    throw ObjectStoreError(.busy, operation, "another request creates the object")
+                }
+                return .exists
             default:
                 let error = ObjectStoreError(answer, operation)
                 if error.code == .notSupported, isConditional {
@@ -159,6 +163,10 @@ package final class S3Store: ObjectStore {
     package func length(of name: ObjectName) throws(ObjectStoreError) -> UInt64? {
         let operation = naming("find", name)
         return try retrying(operation) { (_) throws(ObjectStoreError) in try find(name, operation) }
+    }
+
+    private func isThere(_ name: ObjectName, _ operation: String) throws(ObjectStoreError) -> Bool {
+        try find(name, operation) != nil
     }
 
     /// The length of an object.
