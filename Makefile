@@ -20,7 +20,7 @@ PROGRAM = "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
 BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time mandoc zsh dpkg-dev \
-	chromium chromium-driver firefox-esr age openssh-sftp-server
+	chromium chromium-driver firefox-esr age openssh-sftp-server openssl libcurl4
 
 .PHONY: help setup setup-test build build-tests demo test test-all test-ceph browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall deb tarball system-test bench bench-lines build-benchmarks year clean
 
