@@ -30,6 +30,20 @@ let package = Package(
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
     targets: [
+        // MARK: Age - files encrypted for recipients, as the program age has them
+        .target(
+            name: "Age",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]),
+        .testTarget(
+            name: "AgeTests",
+            dependencies: [
+                "Age", "CZlib", "TestSupport", "TestTraits", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
         // MARK: ArchiveFormat - values to bytes and back: ids, entries, nodes, snapshots, blocks, segments
         .target(
             name: "ArchiveFormat",
@@ -82,8 +96,8 @@ let package = Package(
             name: "ArchiverCommands",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Configuring", "Exclusions", "FileIO",
-                "Mementos", "SavedStates", "TextDiff", "Threading", "Timeline", "TimelineServer", "WatchControl",
-                "Watching",
+                "Mementos", "Programs", "SavedStates", "TextDiff", "Threading", "Timeline", "TimelineServer",
+                "WatchControl", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -160,6 +174,9 @@ let package = Package(
                 "ArchiveFormat", "ArchiveStorage", "Exclusions", "FileIO", "FileWatching", "Roots", "SnapshotTree",
                 "Threading", .product(name: "SystemPackage", package: "swift-system"),
             ]),
+
+        // MARK: CCurl - libcurl, loaded while the program runs
+        .target(name: "CCurl"),
 
         // MARK: CLibdeflate - libdeflate's header
         .systemLibrary(name: "CLibdeflate"),
@@ -287,6 +304,26 @@ let package = Package(
         .target(name: "Mementos", dependencies: ["Threading"]),
         .testTarget(name: "MementosTests", dependencies: ["Mementos", "TestSupport", "Threading"]),
 
+        // MARK: ObjectStore - stores of objects that are written once: S3, SFTP, a directory; one in memory
+        .target(
+            name: "ObjectStore",
+            dependencies: [
+                "CCurl", "CLinux", "FileIO", "Programs", "Threading",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .testTarget(
+            name: "ObjectStoreTests",
+            dependencies: [
+                "FileIO", "ObjectStore", "TestSupport", "TestTraits", "Threading",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
+        // MARK: Programs - starts other programs
+        .target(
+            name: "Programs",
+            dependencies: ["CLinux", "FileIO", .product(name: "SystemPackage", package: "swift-system")]),
+
         // MARK: Restoring - trees to files, in place or elsewhere, and the record of the operation
         .target(
             name: "Restoring",
@@ -398,7 +435,7 @@ let package = Package(
 // `make check` and `make test` set it. Without it, a newer compiler's warnings do not break programs that use archiver.
 let isStrict = Context.environment["ARCHIVER_STRICT"] != nil
 
-let inC: Set = ["CLinux", "faults"]
+let inC: Set = ["CCurl", "CLinux", "faults"]
 for target in package.targets where ![.system, .plugin, .binary].contains(target.type) && !inC.contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
