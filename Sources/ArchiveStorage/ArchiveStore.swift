@@ -246,6 +246,12 @@ package final class ArchiveStore: Sendable {
     /// Empties the cache, so that the next reads come from the disk.
     package func forgetReadBlocks() { reader.forget() }
 
+    /// Releases what the caches hold and nobody has read since the last call.
+    package func releaseUnusedMemory() {
+        reader.cache.removeUnused()
+        catalogue.releaseMemory()
+    }
+
     /// Closes segments that were read and have been removed since, which frees their space.
     package func closeRemovedSegments() { reader.closeRemoved() }
 

@@ -8,6 +8,7 @@ internal import Glibc
 public import Roots
 package import SnapshotTree
 public import SystemPackage
+package import Threading
 
 /// An archive of snapshots of one or more roots.
 ///
@@ -19,6 +20,8 @@ public final class Archive: Sendable {
     public let directory: FilePath
     package let store: ArchiveStore
     package let nodes: StoredNodes
+    /// Held by the thread that compares the next snapshots for the index of paths.
+    package let indexing = Locked<Void>(())
     /// The directory of an archive in memory, which goes with it.
     private let memory: MemoryDirectory?
 
@@ -108,6 +111,15 @@ public final class Archive: Sendable {
             let store = try ArchiveStore.open(place, creating: true, clock: time)
             return Archive(place, store, in: memory)
         }
+    }
+
+    /// Releases what is cached and was not used since the last call, and returns free memory to the system.
+    ///
+    /// For processes that run long: their caches would grow to their limits, even if nothing in them is read again.
+    package func releaseUnusedMemory() {
+        nodes.removeUnused()
+        store.releaseUnusedMemory()
+        CurrentProcess.releaseFreeMemory()
     }
 
     package var id: ArchiveID { store.manifest.id }

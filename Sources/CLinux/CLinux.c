@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <malloc.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -237,6 +238,8 @@ int clinux_lower_priority(void) {
     long disk = syscall(SYS_ioprio_set, 1, thread, 3 << 13);
     return share != 0 || disk != 0 ? -1 : 0;
 }
+
+void clinux_trim_heaps(void) { malloc_trim(0); }
 
 static struct timespec process_start;
 

@@ -58,6 +58,11 @@ package enum CurrentProcess {
         .nanoseconds(Int64(clamping: monotonicNanoseconds &- UInt64(clinux_start_nanoseconds())))
     }
 
+    /// Returns free memory to the system.
+    ///
+    /// The C library keeps what it was given: a heap for each of several threads, and each as large as it ever was.
+    package static func releaseFreeMemory() { clinux_trim_heaps() }
+
     /// Raises the soft limit on open files to the hard limit.
     ///
     /// - Returns: the limit now in force.

@@ -61,6 +61,7 @@ package struct Blame {
 
     /// The largest text whose lines are followed, in bytes.
     package static let limit: UInt64 = 16 << 20
+    private static let largeText: UInt64 = 4 << 20
 
     package init(_ archive: Archive, decoding decode: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 }) {
         (self.archive, self.decode) = (archive, decode)
@@ -138,6 +139,8 @@ package struct Blame {
             bytes.append(contentsOf: piece)
             return true
         }
+        // The cached blocks of a large text are as large again.
+        if entry.size > Blame.largeText { archive.releaseUnusedMemory() }
         return TextLines(decode(bytes))
     }
 }

@@ -103,8 +103,8 @@ extension Archive {
     /// Calls `body` with each matching line of all versions of all files of a root, file by file, until it returns
     /// false.
     ///
-    /// Each content is read once, however many snapshots and files share it, on all processors. A content with a NUL
-    /// byte in its first 8,000 bytes is binary and is skipped.
+    /// A content that many snapshots and files share is usually read once, on all processors. A content with a NUL byte in
+    /// its first 8,000 bytes is binary and is skipped.
     ///
     /// - Parameters:
     ///   - progress: counts files.
@@ -124,89 +124,50 @@ extension Archive {
 }
 
 /// One search for lines.
+///
+/// Paths are searched in batches. The versions of a batch are read in the order of their snapshots, as they were
+/// stored: neighbours share most of their trees and blocks. What is held in memory are the positions of the batch's
+/// versions, the entries and matching lines of one step, and the results of the batch.
 private struct LineSearch {
     let archive: Archive
     let root: ArchivedRoot
     let query: LineQuery
     let isCancelled: @Sendable () -> Bool
 
-    /// A content of a file, from one snapshot until another.
-    private struct Span {
-        let content: Int
-        let first: ListedSnapshot
-        var gone: ListedSnapshot?
-    }
-
-    /// The contents that were found, each once, by number: a history may have a million, so only a hash is kept of each.
-    private struct Contents {
-        private struct Hash: Hashable {
-            let first: Int
-            let second: Int
-
-            init(_ content: Content) {
-                var hasher = Hasher()
-                hasher.combine(content)
-                first = hasher.finalize()
-                hasher = Hasher()
-                hasher.combine(first)
-                hasher.combine(content)
-                second = hasher.finalize()
-            }
-        }
-
-        private var numbers: [Hash: Int] = [:]
-        /// The matching lines of each content that was read; nil if it cannot be read.
-        private(set) var lines: [[LineScan.Line]?] = []
-        /// Those that are still to be read.
-        private(set) var waiting: [Entry] = []
-
-        mutating func number(of entry: Entry) -> Int {
-            let hash = Hash(entry.content)
-            if let known = numbers[hash] { return known }
-            let number = lines.count + waiting.count
-            numbers[hash] = number
-            waiting.append(entry)
-            return number
-        }
-
-        mutating func add(_ found: [[LineScan.Line]?]) {
-            lines += found
-            waiting = []
-        }
-    }
-
-    /// The first results appear soon, and later steps use all processors well.
-    private static let contentsPerStep = (first: 16, most: 4096)
+    /// The most versions of a batch: the first results appear soon, and later batches have many neighbours.
+    private static let versionsPerBatch = (first: 16, most: 1 << 14)
+    /// The most versions that are read before their lines are sorted into the results.
+    private static let versionsPerStep = 1024
 
     func run(_ progress: OperationProgress?, _ body: (FoundLine) -> Bool) throws -> [RelativePath] {
-        var contents = Contents()
-        var unreadable: Set<RelativePath> = []
         guard let number = try archive.number(of: root),
             let latest = try query.snapshot ?? archive.store.catalogue.snapshot(before: .end, root: number)
         else { return [] }
-        var holders = Holders(catalogue: archive.store.catalogue, root: number, latest: latest)
+        var unreadable: Set<RelativePath> = []
+        var places = Places(catalogue: archive.store.catalogue, root: number, latest: latest, only: query.snapshot)
+        let contents = KnownContents()
         let paths = try paths()
         progress?.expect(entries: UInt64(paths.count), bytes: nil)
-        var waiting: [(path: RelativePath, spans: [Span])] = []
-        var step = LineSearch.contentsPerStep.first
-        for (number, path) in paths.enumerated() {
+        var limit = LineSearch.versionsPerBatch.first
+        var next = 0
+        while next < paths.count, !isCancelled() {
+            var batch = Batch()
+            while next < paths.count, batch.versions.count < limit, !isCancelled() {
+                try addVersions(of: paths[next], root: number, to: &batch)
+                next += 1
+            }
+            try read(&batch, contents, &places)
             if isCancelled() { break }
-            let (spans, isWhole) = try spans(of: path, &contents)
-            if !isWhole { unreadable.insert(path) }
-            waiting.append((path, spans))
-            let isLast = number == paths.count - 1
-            guard isLast || waiting.count >= step || contents.waiting.count >= step else { continue }
-            contents.add(try scan(contents.waiting[...]))
-            for (path, spans) in waiting {
-                if isCancelled() { break }
-                if spans.contains(where: { contents.lines[$0.content] == nil }) { unreadable.insert(path) }
-                for line in try found(at: path, spans, contents.lines, &holders) where !body(line) {
-                    return unreadable.sorted()
+            for (index, path) in batch.paths.enumerated() {
+                if batch.unreadable.contains(index) { unreadable.insert(path) }
+                batch.lines[index].end()
+                for line in batch.lines[index].found.sorted(by: { $0.line.number < $1.line.number }) {
+                    guard let line = try places.found(line, at: path) else { continue }
+                    if !body(line) { return unreadable.sorted() }
                 }
             }
-            progress?.add(entries: waiting.count)
-            waiting = []
-            step = min(2 * step, LineSearch.contentsPerStep.most)
+            progress?.add(entries: batch.paths.count)
+            limit = min(2 * limit, LineSearch.versionsPerBatch.most)
         }
         return unreadable.sorted()
     }
@@ -234,85 +195,143 @@ private struct LineSearch {
         return paths.sorted()
     }
 
-    /// Returns the contents that a path had, the oldest first, and whether all of its versions could be read.
-    private func spans(of path: RelativePath, _ contents: inout Contents) throws -> (spans: [Span], isWhole: Bool) {
+    // MARK: Versions
+
+    /// A version of a path: the position of its snapshot.
+    private struct Version {
+        let place: HistoryPlace
+        /// An index in the batch's paths.
+        let path: Int32
+        let kind: PathChange.Kind
+    }
+
+    /// Paths that are searched together.
+    private struct Batch {
+        var paths: [RelativePath] = []
+        var versions: [Version] = []
+        /// The results so far, by path.
+        var lines: [PathLines] = []
+        var unreadable: Set<Int> = []
+    }
+
+    /// How many changes are read per query.
+    private static let changesPerQuery = 512
+
+    private func addVersions(of path: RelativePath, root: Int64, to batch: inout Batch) throws {
+        let number = Int32(clamping: batch.paths.count)
+        batch.paths.append(path)
+        batch.lines.append(PathLines(isOneVersion: query.snapshot != nil))
         if let snapshot = query.snapshot {
-            guard let entry = try archive.readableEntry(at: path, in: snapshot) else { return ([], false) }
-            return ([Span(content: contents.number(of: entry), first: snapshot, gone: nil)], true)
+            batch.versions.append(Version(place: HistoryPlace(snapshot), path: number, kind: .added))
+            return
         }
-        var spans: [Span] = []
-        var isWhole = true
-        for version in try archive.history(of: path, in: root, HistoryQuery(followsRenames: false)).reversed() {
-            // A file may have very many versions. What is returned then is not used.
-            if isCancelled() { break }
-            if version.change == .metadata, !spans.isEmpty { continue }
-            let entry = version.isPresent ? try archive.readableEntry(at: path, in: version.snapshot) : nil
-            // The content is unknown, so the lines before it do not count as gone.
-            if version.isPresent, entry == nil {
-                isWhole = false
-                continue
+        let catalogue = archive.store.catalogue
+        var (end, oldest) = (HistoryPlace.end, PathChange.Kind?.none)
+        while !isCancelled() {
+            let changes = try catalogue.changes(
+                of: path, root: root, before: end, limit: LineSearch.changesPerQuery)
+            for placed in changes {
+                batch.versions.append(Version(place: placed.place, path: number, kind: placed.change.kind))
+                (end, oldest) = (placed.place, placed.change.kind)
             }
-            let content = entry.flatMap { $0.kind == .file ? contents.number(of: $0) : nil }
-            if let last = spans.indices.last, spans[last].gone == nil {
-                if spans[last].content == content { continue }
-                spans[last].gone = version.snapshot
-            }
-            if let content { spans.append(Span(content: content, first: version.snapshot, gone: nil)) }
+            if changes.count < LineSearch.changesPerQuery { break }
         }
-        return (spans, isWhole)
-    }
-
-    /// Contents that several threads scan together.
-    private final class SharedScan: Sendable {
-        let entries: ArraySlice<Entry>
-        let results: Locked<[[LineScan.Line]?]>
-        let failure = Locked<ArchiverError?>(nil)
-        let next: Atomic<Int>
-
-        init(_ entries: ArraySlice<Entry>) {
-            self.entries = entries
-            results = Locked([[LineScan.Line]?](repeating: nil, count: entries.count))
-            next = Atomic(entries.startIndex)
+        if oldest != .added, let first = try catalogue.firstSnapshot(root: root), HistoryPlace(first) < end {
+            batch.versions.append(Version(place: HistoryPlace(first), path: number, kind: .added))
         }
     }
 
-    /// Returns the matching lines of each content; nil for one that cannot be read.
-    ///
-    /// The threads are its own: those of a shared pool would be missing for other work as long as the search lasts.
-    private func scan(_ entries: ArraySlice<Entry>) throws -> [[LineScan.Line]?] {
-        let shared = SharedScan(entries)
-        let width = min(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), entries.count)
-        let others = DispatchGroup()
-        for _ in 0..<max(0, width - 1) {
-            let part: @Sendable () -> Void = {
-                scan(shared)
-                others.leave()
-            }
-            others.enter()
-            do throws(FileError) { try DetachedThread.start(for: "a search", .normal, part) } catch {
-                // The other threads do its part.
-                others.leave()
+    // MARK: Reading
+
+    /// The matching lines of the contents that were read last, so that a content that comes again is not read again.
+    private final class KnownContents: Sendable {
+        /// Of a content that may be long, only a hash is kept.
+        struct Key: Hashable, Sendable {
+            private let first: Int
+            private let second: Int
+
+            init(_ content: Content) {
+                var hasher = Hasher()
+                hasher.combine(content)
+                first = hasher.finalize()
+                hasher = Hasher()
+                hasher.combine(first)
+                hasher.combine(content)
+                second = hasher.finalize()
             }
         }
-        scan(shared)
-        others.wait()
-        if let failure = shared.failure.withLock({ $0 }) { throw failure }
-        return shared.results.withLock { $0 }
+
+        /// Nil for a content that cannot be read.
+        private let lines = Locked(ClockCache<Key, [LineScan.Line]?>(capacity: 16 << 20))
+
+        subscript(key: Key) -> [LineScan.Line]?? { lines.withLock { $0.value(for: key) } }
+
+        func insert(_ found: [LineScan.Line]?, for key: Key) {
+            let memory = (found ?? []).reduce(128) { $0 + 128 + $1.bytes.count }
+            let evicted = lines.withLock { $0.insert(found, for: key, cost: memory) }
+            // Freed here, outside the lock.
+            _ = consume evicted
+        }
     }
 
-    /// Scans contents until none is left.
-    private func scan(_ shared: SharedScan) {
-        do throws(ArchiverError) {
-            let pattern = try LinePattern(query)
-            while !isCancelled(), shared.failure.withLock({ $0 == nil }) {
-                let index = shared.next.add(1, ordering: .relaxed).oldValue
-                guard index < shared.entries.endIndex else { return }
-                let lines = try lines(of: shared.entries[index], pattern)
-                shared.results.withLock { $0[index - shared.entries.startIndex] = lines }
+    /// What a version is.
+    private enum Found: Sendable {
+        /// There is no file.
+        case none
+        /// What is there cannot be read.
+        case unknown
+        /// A file; no lines if its content cannot be read.
+        case lines(KnownContents.Key, [LineScan.Line]?)
+    }
+
+    /// Reads the versions of a batch in the order of their snapshots, and sorts their lines into the results.
+    private func read(_ batch: inout Batch, _ contents: KnownContents, _ places: inout Places) throws {
+        batch.versions.sort { ($0.place, $0.path) < ($1.place, $1.path) }
+        var start = 0
+        while start < batch.versions.count, !isCancelled() {
+            let end = min(start + LineSearch.versionsPerStep, batch.versions.count)
+            var wanted: [(version: Version, path: RelativePath, snapshot: ListedSnapshot)] = []
+            for version in batch.versions[start..<end] {
+                // The content is that of the version before.
+                if version.kind == .metadata, batch.lines[Int(version.path)].isBegun { continue }
+                // It may have been forgotten meanwhile.
+                guard let snapshot = try places.snapshot(at: version.place) else { continue }
+                wanted.append((version, batch.paths[Int(version.path)], snapshot))
             }
-        } catch {
-            shared.failure.withLock { $0 = error }
+            let results = try inParallel(wanted) { part, pattern throws(ArchiverError) in
+                if part.version.kind == .removed { return Found.none }
+                return try read(part.path, in: part.snapshot, pattern, contents)
+            }
+            // Some are missing.
+            if isCancelled() { return }
+            for (part, found) in zip(wanted, results) {
+                let index = Int(part.version.path)
+                switch found {
+                case nil, .some(.unknown): batch.unreadable.insert(index)
+                case .some(.none): batch.lines[index].remove(at: part.version.place)
+                case .some(.lines(let key, let lines)):
+                    if part.version.kind == .metadata, batch.lines[index].isBegun { continue }
+                    if lines == nil { batch.unreadable.insert(index) }
+                    batch.lines[index].replace(by: lines ?? [], key, at: part.version.place)
+                }
+            }
+            start = end
         }
+    }
+
+    /// Returns the matching lines of a version.
+    private func read(
+        _ path: RelativePath, in snapshot: ListedSnapshot, _ pattern: LinePattern, _ contents: KnownContents
+    ) throws(ArchiverError) -> Found {
+        let entry = try facing { try archive.readableEntry(at: path, in: snapshot) }
+        // The content is unknown, so the lines before it do not count as gone.
+        guard let entry else { return .unknown }
+        guard entry.kind == .file else { return .none }
+        let key = KnownContents.Key(entry.content)
+        if let known = contents[key] { return .lines(key, known) }
+        let lines = try lines(of: entry, pattern)
+        contents.insert(lines, for: key)
+        return .lines(key, lines)
     }
 
     private func lines(of entry: Entry, _ pattern: LinePattern) throws(ArchiverError) -> [LineScan.Line]? {
@@ -327,57 +346,180 @@ private struct LineSearch {
         return scan.lines
     }
 
-    /// The last snapshots before lines were gone.
-    private struct Holders {
-        let catalogue: Catalogue
-        let root: Int64
-        let latest: ListedSnapshot
-        private var known: [SnapshotID: ListedSnapshot] = [:]
+    /// Inputs that several threads work on together.
+    private final class SharedWork<Input: Sendable, Output: Sendable>: Sendable {
+        let inputs: [Input]
+        let results: Locked<[Output?]>
+        let failure = Locked<ArchiverError?>(nil)
+        let next = Atomic(0)
+        let body: @Sendable (Input, LinePattern) throws(ArchiverError) -> Output
 
-        init(catalogue: Catalogue, root: Int64, latest: ListedSnapshot) {
-            (self.catalogue, self.root, self.latest) = (catalogue, root, latest)
-        }
-
-        mutating func last(before gone: ListedSnapshot?) throws(StorageError) -> ListedSnapshot {
-            guard let gone else { return latest }
-            if let known = known[gone.id] { return known }
-            let last = try catalogue.snapshot(before: HistoryPlace(gone), root: root) ?? gone
-            known[gone.id] = last
-            return last
+        init(_ inputs: [Input], _ body: @escaping @Sendable (Input, LinePattern) throws(ArchiverError) -> Output) {
+            self.inputs = inputs
+            self.body = body
+            results = Locked([Output?](repeating: nil, count: inputs.count))
         }
     }
 
-    /// Returns the lines of one path, each once.
-    private func found(
-        at path: RelativePath, _ spans: [Span], _ lines: [[LineScan.Line]?], _ holders: inout Holders
-    ) throws -> [FoundLine] {
-        // The index of each line in `found`, and the last span that has it.
-        var places: [LineScan.Identity: (index: Int, span: Int)] = [:]
-        var found: [FoundLine] = []
-        for (number, span) in spans.enumerated() {
-            // A later span would begin where this one is gone.
-            let wasDeleted = span.gone != nil && number == spans.count - 1
-            for line in lines[span.content] ?? [] {
-                let lastIn = try holders.last(before: span.gone)
-                // In one snapshot, each of several equal lines is found.
-                if query.snapshot == nil, let place = places[line.identity] {
-                    if place.span == number { continue }
-                    places[line.identity]?.span = number
-                    found[place.index].number = line.number
-                    if let gone = found[place.index].gone, gone.id != span.first.id {
-                        found[place.index].interruptions.append(.init(gone: gone, back: span.first))
+    /// Neighbours that one thread works on: their trees and blocks are alike.
+    private static let neighbours = 32
+
+    /// Returns the results of `body` for all inputs; some are missing if the search is cancelled.
+    ///
+    /// The threads are its own: those of a shared pool would be missing for other work as long as the search lasts.
+    private func inParallel<Input: Sendable, Output: Sendable>(
+        _ inputs: [Input], _ body: @escaping @Sendable (Input, LinePattern) throws(ArchiverError) -> Output
+    ) throws -> [Output?] {
+        let work = SharedWork(inputs, body)
+        let parts = (inputs.count + LineSearch.neighbours - 1) / LineSearch.neighbours
+        let others = DispatchGroup()
+        for _ in 0..<max(0, min(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), parts) - 1) {
+            let part: @Sendable () -> Void = {
+                self.work(on: work)
+                others.leave()
+            }
+            others.enter()
+            do throws(FileError) { try DetachedThread.start(for: "a search", .normal, part) } catch {
+                // The other threads do its part.
+                others.leave()
+            }
+        }
+        self.work(on: work)
+        others.wait()
+        if let failure = work.failure.withLock({ $0 }) { throw failure }
+        return work.results.withLock { $0 }
+    }
+
+    private func work<Input, Output>(on work: SharedWork<Input, Output>) {
+        do throws(ArchiverError) {
+            let pattern = try LinePattern(query)
+            while true {
+                let start = work.next.add(LineSearch.neighbours, ordering: .relaxed).oldValue
+                guard start < work.inputs.count else { return }
+                for index in start..<min(start + LineSearch.neighbours, work.inputs.count) {
+                    if isCancelled() || work.failure.withLock({ $0 != nil }) { return }
+                    let output = try work.body(work.inputs[index], pattern)
+                    work.results.withLock { $0[index] = output }
+                }
+            }
+        } catch {
+            work.failure.withLock { $0 = error }
+        }
+    }
+
+    // MARK: Results
+
+    /// A line of a path, with the positions of the snapshots that it concerns.
+    private struct PlacedLine {
+        /// As it is in the latest version that has it.
+        var line: LineScan.Line
+        let first: HistoryPlace
+        var gone: HistoryPlace?
+        var interruptions: [(gone: HistoryPlace, back: HistoryPlace)] = []
+        var wasDeleted = false
+        /// The number of the last version that has it.
+        var version: Int
+    }
+
+    /// The lines of one path, each once; the versions are passed in their order.
+    private struct PathLines {
+        private(set) var found: [PlacedLine] = []
+        private var indexes: [LineScan.Identity: Int] = [:]
+        /// The lines of the last version.
+        private var present: [Int] = []
+        /// The content of the last version; nil if there was no file.
+        private var content: KnownContents.Key?
+        private var versions = 0
+        /// Whether there is one version only: in it, each of several equal lines is found.
+        private let isOneVersion: Bool
+
+        init(isOneVersion: Bool) { self.isOneVersion = isOneVersion }
+
+        /// Whether there was a version before.
+        var isBegun: Bool { versions > 0 }
+
+        mutating func remove(at place: HistoryPlace) {
+            if content == nil { return }
+            content = nil
+            for index in present { found[index].gone = place }
+        }
+
+        mutating func replace(by lines: [LineScan.Line], _ key: KnownContents.Key, at place: HistoryPlace) {
+            if content == key { return }
+            if content != nil {
+                for index in present { found[index].gone = place }
+            }
+            content = key
+            versions += 1
+            present = []
+            for line in lines {
+                if !isOneVersion, let index = indexes[line.identity] {
+                    if found[index].version == versions { continue }
+                    (found[index].line, found[index].version) = (line, versions)
+                    if let gone = found[index].gone, gone != place {
+                        found[index].interruptions.append((gone, place))
                     }
-                    (found[place.index].gone, found[place.index].lastIn) = (span.gone, lastIn)
-                    found[place.index].wasDeleted = wasDeleted
+                    found[index].gone = nil
+                    present.append(index)
                 } else {
-                    places[line.identity] = (found.count, number)
-                    found.append(
-                        FoundLine(
-                            path: path, bytes: line.bytes, number: line.number, first: span.first, gone: span.gone,
-                            lastIn: lastIn, wasDeleted: wasDeleted))
+                    indexes[line.identity] = found.count
+                    present.append(found.count)
+                    found.append(PlacedLine(line: line, first: place, version: versions))
                 }
             }
         }
-        return found.sorted { $0.number < $1.number }
+
+        /// Notes which lines are gone because the file is.
+        mutating func end() {
+            if content != nil { return }
+            for index in present { found[index].wasDeleted = true }
+        }
+    }
+
+    /// Finds the snapshots at positions.
+    private struct Places {
+        let catalogue: Catalogue
+        let root: Int64
+        let latest: ListedSnapshot
+        /// The only snapshot that is searched; nil for all.
+        let only: ListedSnapshot?
+        private var known = ClockCache<HistoryPlace, ListedSnapshot>(capacity: 1024)
+        private var before = ClockCache<HistoryPlace, ListedSnapshot>(capacity: 1024)
+
+        init(catalogue: Catalogue, root: Int64, latest: ListedSnapshot, only: ListedSnapshot?) {
+            (self.catalogue, self.root, self.latest, self.only) = (catalogue, root, latest, only)
+        }
+
+        /// The snapshot at a position; nil if it was forgotten.
+        mutating func snapshot(at place: HistoryPlace) throws(StorageError) -> ListedSnapshot? {
+            if let only { return only }
+            if let known = known.value(for: place) { return known }
+            guard let found = try catalogue.snapshot(at: place, root: root) else { return nil }
+            _ = known.insert(found, for: place)
+            return found
+        }
+
+        /// The last snapshot before a position.
+        private mutating func last(before place: HistoryPlace) throws(StorageError) -> ListedSnapshot? {
+            if let known = before.value(for: place) { return known }
+            guard let found = try catalogue.snapshot(before: place, root: root) else { return nil }
+            _ = before.insert(found, for: place)
+            return found
+        }
+
+        /// The line with its snapshots; nil if they were forgotten.
+        mutating func found(_ line: PlacedLine, at path: RelativePath) throws(StorageError) -> FoundLine? {
+            guard let first = try snapshot(at: line.first) else { return nil }
+            var (gone, lastIn) = (ListedSnapshot?.none, ListedSnapshot?.some(latest))
+            if let place = line.gone { (gone, lastIn) = (try snapshot(at: place), try last(before: place)) }
+            var found = FoundLine(
+                path: path, bytes: line.line.bytes, number: line.line.number, first: first, gone: gone,
+                lastIn: lastIn ?? gone ?? first, wasDeleted: line.wasDeleted)
+            for span in line.interruptions {
+                guard let gone = try snapshot(at: span.gone), let back = try snapshot(at: span.back) else { continue }
+                found.interruptions.append(.init(gone: gone, back: back))
+            }
+            return found
+        }
     }
 }

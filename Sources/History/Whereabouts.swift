@@ -44,7 +44,7 @@ extension Archive {
         guard let root = try catalogue.root(path: snapshot.rootPath, machine: snapshot.machine)?.number,
             try catalogue.unknownHistoryCount(root: root) <= Archive.comparedSnapshots
         else { return nil }
-        try HistoryIndexing(store: store, nodes: nodes, progress: nil).run(root: root)
+        try HistoryIndexing(archive: self, progress: nil).run(root: root)
         let changes = try catalogue.changes(of: path, root: root)
         if let known = try fate(of: path, in: snapshot, changes, root: root) { return known }
         guard let first = changes.last, first.change.kind == .added else { return nil }

@@ -51,6 +51,13 @@ package final class StoredNodes: NodeSource, Sendable {
         return node
     }
 
+    /// Releases the nodes that were not used since the last call.
+    package func removeUnused() {
+        let evicted = recent.withLock { $0.evictUnused() }
+        // Freed here, outside the lock.
+        _ = consume evicted
+    }
+
     private func read(_ id: ChunkID) throws(StorageError) -> Node {
         if losses?.contains(id) ?? false { throw StorageError.missing(id, in: directory) }
         let bytes = try store.read(id)

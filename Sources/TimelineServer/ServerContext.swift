@@ -14,6 +14,7 @@ final class ServerContext: Sendable {
     let options: TimelineServerOptions
     let access: Access
     let usage: UsageKeeper
+    private let hasEnded = Locked(false)
     private let timelines = Locked<[String: ArchiveTimeline]>([:])
     /// The identity of the archive's directory.
     private let identity: FileIdentity?
@@ -64,11 +65,26 @@ final class ServerContext: Sendable {
         }
     }
 
-    /// Loads the timeline of the first root before the first request.
+    /// Loads the timeline of the first root before the first request, then what other requests would wait for.
     func prepare() async {
         guard let root = options.root else { return }
         // A request reports the error, if it persists.
         try? await run { [self] in try timeline(of: root).prepare() }
+        if ((try? archive.unknownHistoryCount(of: root)) ?? 0) == 0 { return }
+        try? await Blocking.runInBackground { [self] () throws(ArchiverError) in
+            try archive.completeHistory(of: root, isCancelled: { hasEnded.withLock { $0 } })
+        }
+    }
+
+    /// Ends what was begun before requests.
+    func end() { hasEnded.withLock { $0 = true } }
+
+    /// Releases memory that answers no longer need, once a minute until the task is cancelled.
+    func releaseMemoryPeriodically() async {
+        while true {
+            do { try await Task.sleep(for: .seconds(60)) } catch { return }
+            try? await run { [archive] in archive.releaseUnusedMemory() }
+        }
     }
 
     /// Returns the snapshot with this id or unique prefix of an id.

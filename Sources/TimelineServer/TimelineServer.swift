@@ -90,7 +90,13 @@ package struct TimelineServer: Sendable {
         // Without this, other users could open the socket before its permissions are set.
         if case .socket = options.place { access.hide() }
         async let prepared: Void = context.prepare()
-        try await app.run()
+        // It is cancelled at the end.
+        async let _: Void = context.releaseMemoryPeriodically()
+        do { try await app.run() } catch {
+            context.end()
+            throw error
+        }
+        context.end()
         await prepared
     }
 

@@ -117,7 +117,8 @@ final class Upkeep: Sendable {
         }
     }
 
-    /// Frees the space of removed segments that this process still has open, and everything in an archive that is away.
+    /// Frees the space of removed segments that this process still has open, and everything in an archive that is
+    /// away, and releases memory that is no longer needed.
     ///
     /// - Returns: how near the archive is to its budget: it may be too large, or the disk have too little free space;
     ///   and the bytes that it uses.
@@ -126,6 +127,7 @@ final class Upkeep: Sendable {
             service.followArchive()
             let archive = service.archive.latest
             archive.store.closeRemovedSegments()
+            archive.releaseUnusedMemory()
             return (try? archive.room()).map { (Shortage($0), $0.usedBytes) } ?? (.none, 0)
         }
     }

@@ -81,8 +81,8 @@ public final class WatchService: Sendable {
         case waiting(root: FilePath)
         /// The root is inside another one, and is captured with it.
         case covered(root: FilePath, by: FilePath)
-        /// The service has begun to read the root for the first time.
-        case starting(root: FilePath)
+        /// The service has begun to read the root; `isNew` if the archive has no snapshot of it yet.
+        case starting(root: FilePath, isNew: Bool)
         /// `snapshot` holds the root's state, and every later change will be detected.
         case watching(root: FilePath, directories: Int, snapshot: ListedSnapshot, isNew: Bool)
         /// A snapshot is durable.
@@ -422,7 +422,7 @@ extension WatchService.Event: CustomStringConvertible {
         switch self {
         case .waiting(let root): "waiting for \(root)"
         case .covered(let root, let other): "\(root) is captured with \(other)"
-        case .starting(let root): "reading \(root)"
+        case .starting(let root, _): "reading \(root)"
         case .watching(let root, let directories, let snapshot, _):
             "watching \(directories) directories of \(root) since \(snapshot.id.short)"
         case .snapshot(let snapshot): "snapshot \(snapshot)"

@@ -196,13 +196,19 @@ final class WatchedRoot: Sendable {
         lock.withLock { $0?.touch() }
     }
 
+    private func reportStart() async {
+        let (archive, query) = (service.archive.latest, SnapshotQuery(root: ArchivedRoot(here: path), limit: 1))
+        let isNew = await Blocking.run { (try? archive.snapshots(query).isEmpty) ?? true }
+        service.report(.starting(root: path, isNew: isNew))
+    }
+
     /// Watches every directory of the root.
     ///
     /// - Returns: also whether the root had to appear first; nil if the service was stopped before that.
     private func arm() async throws -> (stats: WatchStats, wasAwaited: Bool)? {
         let isThere = (try? RootDirectory.open(path)) != nil
         if isThere || !service.options.waitsForRoots {
-            service.report(.starting(root: path))
+            await reportStart()
         } else {
             isAwaited.store(true, ordering: .sequentiallyConsistent)
             journal.enter(.waiting)
@@ -214,7 +220,7 @@ final class WatchedRoot: Sendable {
             let stats = try await watch.arm(waiting: service.options.waitsForRoots)
             isAwaited.store(false, ordering: .sequentiallyConsistent)
             journal.enter(.reading)
-            if !isThere { service.report(.starting(root: path)) }
+            if !isThere { await reportStart() }
             return (stats, !isThere)
         } catch {
             if shouldStop, error.code == .canceled { return nil }

@@ -37,6 +37,16 @@ import Testing
         #expect(cache.insert(8, for: 8, cost: 1).map(\.key) == [7])
     }
 
+    @Test("values that were not used since the last release are evicted") func unused() {
+        var cache = ClockCache<Int, Int>(capacity: 10)
+        for key in 0..<4 { _ = cache.insert(key, for: key, cost: 2) }
+        #expect(cache.value(for: 1) == 1)
+        #expect(Set(cache.evictUnused().map(\.key)) == [0, 2, 3])
+        #expect(cache.evictUnused().map(\.key) == [1])
+        #expect(cache.insert(7, for: 7, cost: 10).isEmpty, "nothing is left that takes room")
+        #expect(cache.value(for: 7) == 7)
+    }
+
     @Test("the cache loses and invents nothing and stays within its capacity", arguments: 0..<8)
     func model(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))

@@ -174,4 +174,40 @@ import Testing
         }
         #expect(cost.blocksRead <= written, "there are \(written) blocks")
     }
+
+    @Test("after the catalogue was rebuilt, the newest history of a root compares only the newest snapshots")
+    func newestHistoryOfUnindexedRoot() throws {
+        let sandbox = try HistoryCostTests.sandbox(snapshots: 60)
+        try sandbox.archive.store.catalogue.forgetHistory()
+        let cost = try HistoryCostTests.counts(sandbox) { archive, root in
+            #expect(try archive.unknownHistoryCount(of: root) == 60)
+            let versions = try archive.history(ofDirectory: .root, in: root, HistoryQuery(limit: 5))
+            #expect(versions.map(\.snapshot.sequence) == [60, 59, 58, 57, 56])
+            #expect(try archive.unknownHistoryCount(of: root) == 50, "twice as many as are wanted")
+            let all = try archive.history(ofDirectory: .root, in: root, HistoryQuery(limit: 100))
+            #expect(all.map(\.snapshot.sequence) == (1...60).map { UInt64($0) }.reversed())
+            #expect(try archive.unknownHistoryCount(of: root) == 0)
+        }
+        #expect(cost.transactions > 0)
+    }
+
+    @Test("what was not read since the last release of memory is no longer cached")
+    func releasedMemory() throws {
+        let sandbox = try HistoryCostTests.sandbox(snapshots: 3)
+        let archive = try sandbox.reopened()
+        let root = try #require(try archive.roots().first)
+        let latest = try archive.snapshot(.latest, of: root)
+        /// The blocks that are read to read a file's entry.
+        func read() throws -> UInt64 {
+            let before = archive.store.counters.counts
+            #expect(try archive.entry(at: .at("d/f1001"), in: latest) != nil)
+            return UInt64((archive.store.counters.counts - before).blocksRead)
+        }
+        #expect(try read() > 0)
+        #expect(try read() == 0)
+        archive.releaseUnusedMemory()
+        #expect(try read() == 0, "it was used")
+        for _ in 0..<2 { archive.releaseUnusedMemory() }
+        #expect(try read() > 0)
+    }
 }

@@ -109,6 +109,17 @@ class AppearanceTests(PageCase):
         self.browser.tap("#to-files")
         wait_for("the files", lambda: self.browser.run("return document.getElementById('tree').checkVisibility()"))
 
+    def test_growth_of_one_day(self):
+        """The growth of a single day is shown as what it is, and does not fall to nothing."""
+        self.browser.run("document.getElementById('usage-button').click()")
+        wait_for("the chart", lambda: self.browser.attribute("#usage path.area", "d"))
+        self.assertRegex(self.browser.attribute("#usage path.area", "d"), r"L560\.0 8\.0L560 130z$")
+        # Tags are wider than their texts.
+        self.browser.press(ESCAPE)
+        sizes = self.browser.run("""return [...document.querySelectorAll("#scroller .moment")].map((each) =>
+            ["rect", "text"].map((part) => each.querySelector(part).getBoundingClientRect().width))""")
+        self.assertTrue(sizes and all(box > text + 4 for box, text in sizes), sizes)
+
     def test_nothing_is_wider_than_the_page(self):
         """The page fits its window at each size; --pictures stores screenshots."""
         self.select("chapter.md")

@@ -218,7 +218,7 @@ class OthersTests(PageCase):
         first = self.browser.text("#status-text")
         wait_for("the time moves on", lambda: self.browser.text("#status-text") not in (first, ""), 12)
         self.scene.end(watcher)
-        appears("its end", "#status-text", "1 finding")
+        appears("its end", "#status-text", "not watched")
         shown = self.step(LEFT)
         self.scene.run("forget", shown)
         appears("forget", "#message", "was forgotten")

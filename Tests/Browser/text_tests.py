@@ -5,14 +5,16 @@ import os
 from page_case import PageCase
 from webdriver import wait_for
 
-# Selects an entry by its row, and returns how long it took until its text was laid out, in milliseconds.
+# Selects an entry by its row, and returns how long it took until its text was laid out in a panel, in milliseconds.
+# In other panels than the preview, that must be a large text.
 SHOW = """
     const [name, done] = [arguments[0], arguments[arguments.length - 1]];
     const row = [...document.querySelectorAll("#tree [role=treeitem]")].find((each) => each.ariaLabel.startsWith(name));
     const began = performance.now();
-    const panel = document.getElementById("preview");
+    const panel = document.getElementById(arguments[1]);
     const wait = () => {
-      if (panel.dataset.path === name && panel.ariaBusy === "false") {
+      const isShown = panel.id === "preview" ? panel.dataset.path === name : panel.textContent.length > 1 << 20;
+      if (isShown && panel.ariaBusy === "false") {
         panel.scrollHeight;
         return done(performance.now() - began);
       }
@@ -85,12 +87,26 @@ class TextTests(PageCase):
 
     def test_a_line_of_a_mebibyte_is_shown(self):
         """A text that is one long line is shown in rows; the time is printed."""
-        self.show({"line.txt": "word " * ((1 << 20) // 5), "other.txt": "other\n"})
+        long = "word " * (((1 << 20) - 4) // 5)
+        self.scene.write("line.txt", long)
+        self.scene.capture()
+        changed = long[:500_000] + "new " + long[500_000:]
+        self.show({"line.txt": changed, "other.txt": "other\n"})
         times = []
         for name in ("line.txt", "other.txt", "line.txt"):
-            times.append(round(self.browser.run_async(SHOW, name)))
+            times.append(round(self.browser.run_async(SHOW, name, "preview")))
         print(f"\n  one line of 1 MiB is shown in {times[0]} ms, again in {times[2]} ms; a short text in {times[1]} ms")
-        self.assertEqual("".join(self.lines("preview")), "word " * ((1 << 20) // 5))
+        self.assertEqual("".join(self.lines("preview")), changed)
+        for key, panel in (("d", "difference"), ("b", "blame")):
+            self.browser.run_async(SHOW, "other.txt", "preview")
+            self.browser.press(key)
+            wait_for(panel, lambda: self.browser.run("return document.getElementById(arguments[0]).ariaBusy", panel) == "false")
+            print(f"  in the {panel}: {round(self.browser.run_async(SHOW, 'line.txt', panel))} ms")
+            self.browser.press("p")
+        self.browser.press("d")
+        wait_for("the lines", lambda: len(self.lines("difference", ".added")) == 1)
+        self.assertEqual([self.lines("difference", part)[0] for part in (".removed", ".added")], [long, changed])
+        self.assertEqual(self.browser.texts("#difference mark"), ["new "])
 
     def test_blame_goes_to_the_version_before_a_change(self):
         """The button beside a line's origin shows the blame before that change, under the file's earlier name."""

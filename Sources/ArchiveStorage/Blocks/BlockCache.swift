@@ -11,6 +11,14 @@ final class BlockCache: Sendable {
         var places: [ChunkID: Place] = [:]
         /// Blocks whose chunks are in `places`: only those read again, as of many blocks only one chunk is ever needed.
         var noted: Set<BlockLocation> = []
+
+        mutating func forgetPlaces(in evicted: [(key: BlockLocation, value: DecodedBlock)]) {
+            for (location, block) in evicted where noted.remove(location) != nil {
+                for chunk in block.header.chunks where places[chunk.id]?.location == location {
+                    places[chunk.id] = nil
+                }
+            }
+        }
     }
 
     /// A chunk in a block.
@@ -65,14 +73,20 @@ final class BlockCache: Sendable {
         let evicted = state.withLock { state in
             if state.blocks.contains(location) { return [(key: BlockLocation, value: DecodedBlock)]() }
             let evicted = state.blocks.insert(block, for: location, cost: block.memory)
-            for (location, block) in evicted where state.noted.remove(location) != nil {
-                for chunk in block.header.chunks where state.places[chunk.id]?.location == location {
-                    state.places[chunk.id] = nil
-                }
-            }
+            state.forgetPlaces(in: evicted)
             return evicted
         }
         // Freed here, outside the lock.
+        _ = consume evicted
+    }
+
+    /// Releases the blocks that were not used since the last call.
+    func removeUnused() {
+        let evicted = state.withLock { state in
+            let evicted = state.blocks.evictUnused()
+            state.forgetPlaces(in: evicted)
+            return evicted
+        }
         _ = consume evicted
     }
 }

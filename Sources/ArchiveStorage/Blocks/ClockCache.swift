@@ -61,6 +61,21 @@ package struct ClockCache<Key: Hashable, Value> {
         cost -= place.cost
     }
 
+    /// Evicts the values that were not used since the last call.
+    ///
+    /// - Returns: the evicted values; release them outside any lock, as freeing them takes time.
+    package mutating func evictUnused() -> [(key: Key, value: Value)] {
+        var evicted: [(key: Key, value: Value)] = []
+        for index in places.indices {
+            guard let place = places[index] else { continue }
+            places[index]?.isUsed = false
+            if place.isUsed { continue }
+            remove(place.key)
+            evicted.append((place.key, place.value))
+        }
+        return evicted
+    }
+
     private mutating func makeRoom(for newCost: Int) -> [(key: Key, value: Value)] {
         var evicted: [(key: Key, value: Value)] = []
         while cost + newCost > capacity, !indexes.isEmpty {

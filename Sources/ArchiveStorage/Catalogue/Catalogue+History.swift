@@ -213,17 +213,21 @@ package struct FoundHistory: Sendable {
 }
 
 extension Catalogue {
-    /// The first snapshots of a root whose changes are not known, at most `limit`.
-    package func unknownHistory(root: Int64, limit: Int) throws(StorageError) -> [UnknownHistory] {
+    /// The first snapshots of a root from `start` on and before `end` whose changes are not known, at most `limit`.
+    package func unknownHistory(
+        root: Int64, limit: Int, from start: HistoryPlace = .start, before end: HistoryPlace = .end
+    ) throws(StorageError) -> [UnknownHistory] {
         let sql = """
             SELECT \(SnapshotReader.columns) FROM snapshot INDEXED BY snapshotNotInHistory
-            WHERE root = ? AND history <> 1 AND history = 0
+            WHERE root = ? AND history <> 1 AND history = 0 AND (sequence, seconds) >= (?, ?)
+                AND (sequence, seconds) < (?, ?)
             ORDER BY sequence, seconds, nanoseconds, id LIMIT ?
             """
+        let arguments: StatementArguments = [root, start.sequence, start.seconds, end.sequence, end.seconds, limit]
         return try readTogether { db in
             var reader = SnapshotReader(db)
             var snapshots: [ListedSnapshot] = []
-            try db.cachedStatement(sql: sql).forEachRow([root, limit]) { row in
+            try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
                 snapshots.append(try reader.snapshot(row))
                 return true
             }
@@ -232,6 +236,25 @@ extension Catalogue {
                 return UnknownHistory(
                     snapshot: snapshot, predecessor: try before.flatMap { try Catalogue.snapshot($0, in: db)?.listed })
             }
+        }
+    }
+
+    /// The position of the oldest of the newest `count` snapshots of a root before `end`; the start if there are fewer.
+    package func place(
+        ofNewest count: Int, root: Int64, before end: HistoryPlace
+    ) throws(StorageError) -> HistoryPlace {
+        let sql = """
+            SELECT sequence, seconds FROM snapshot WHERE root = ? AND (sequence, seconds) < (?, ?)
+            ORDER BY sequence DESC, seconds DESC, nanoseconds DESC, id DESC LIMIT 1 OFFSET ?
+            """
+        return try read { db in
+            var place = HistoryPlace.start
+            let arguments: StatementArguments = [root, end.sequence, end.seconds, count - 1]
+            try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
+                place = HistoryPlace(sequence: row.integer(0), seconds: row.integer(1))
+                return false
+            }
+            return place
         }
     }
 

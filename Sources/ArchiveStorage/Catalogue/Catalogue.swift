@@ -136,6 +136,9 @@ package final class Catalogue: Sendable {
         connection.withLock { $0 = nil }
     }
 
+    /// Releases the pages and statements that SQLite caches.
+    func releaseMemory() { connection.withLock { $0 }?.releaseMemory() }
+
     private func queue() throws(StorageError) -> DatabaseQueue {
         guard let queue = connection.withLock({ $0 }) else {
             throw StorageError.replaced(path.removingLastComponent())

@@ -53,7 +53,7 @@ struct WatchEventJSON: Encodable {
         case .audited(let root, let result):
             try AuditJSON(root: root, result: result).encode(to: encoder)
             try object.encode(name, forKey: .event)
-        case .starting(let root):
+        case .starting(let root, _):
             try object.encode(name, root)
         case .watching(let root, let directories, let snapshot, let isNew):
             try object.encode(name, root)

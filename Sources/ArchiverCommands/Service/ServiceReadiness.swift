@@ -20,7 +20,7 @@ final class ServiceReadiness: Sendable {
 
     func add(_ event: WatchService.Event) {
         switch event {
-        case .starting(let root): set(.starting, root)
+        case .starting(let root, _): set(.starting, root)
         case .watching(let root, _, _, _), .available(let root): set(.watched, root)
         case .waiting(let root), .unavailable(let root): set(.absent, root)
         case .covered(let root, _): set(.covered, root)

@@ -32,8 +32,8 @@ enum WatchText {
             return "\(name(root)) is inside \(name(outer)) and is captured with it"
         case .audited(let root, let result):
             return "audit of " + StatusText.audit(root, result)
-        case .starting(let root):
-            return "watching \(name(root)): first capture…"
+        case .starting(let root, let isNew):
+            return "watching \(name(root)): " + (isNew ? "first capture…" : "comparing with the latest snapshot…")
         case .watching(let root, let directories, let snapshot, let isNew):
             let totals = snapshot.totals
             let holds =

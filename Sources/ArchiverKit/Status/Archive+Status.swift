@@ -148,7 +148,7 @@ extension Archive {
         } else if asked.isWatched {
             findings = [RootFindings.silent(failure)]
         } else if asked.retired == nil, isNamed || lastWatched != nil {
-            findings = [Finding("it is not being watched", remedy: Advice.watchRoot.text)]
+            findings = [RootFindings.unwatched]
         }
         if let finding = asked.number.flatMap({ facts.damage[$0] }) { findings.append(finding) }
         let latest = asked.number.flatMap { facts.latest[$0] }

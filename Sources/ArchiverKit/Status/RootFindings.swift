@@ -3,10 +3,13 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Archives
-internal import Roots
+package import Roots
 
 /// The findings about a root's watching.
-enum RootFindings {
+package enum RootFindings {
+    /// What is said of a root that no watcher has.
+    package static let unwatched = Finding("it is not being watched", remedy: Advice.watchRoot.text)
+
     static func of(_ watcher: WatcherStatus) -> [Finding] {
         var findings: [Finding] = []
         switch watcher.phase {

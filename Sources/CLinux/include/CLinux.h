@@ -102,6 +102,9 @@ int clinux_accept(int listener);
 /// Gives the calling thread the least share of processor and disk (setpriority(2), ioprio_set(2)).
 int clinux_lower_priority(void);
 
+/// Returns the free memory of the C library's heaps to the system (malloc_trim(3)).
+void clinux_trim_heaps(void);
+
 /// 1 if a time service synchronizes the clock, 0 if none does (adjtimex(2)), -1 if the system does not report it.
 int clinux_clock_is_kept(void);
 

@@ -30,7 +30,9 @@ struct StatusAnswer: Encodable {
         let own = status.roots.first { $0.root == root }
         isWatched = own?.isWatched ?? false
         watchedUntil = own?.isWatched == true ? Timestamp.now.milliseconds : own?.lastWatched?.milliseconds
-        findings = (status.findings + (own?.findings ?? [])).map { Problem(message: $0.message, remedy: $0.remedy) }
+        // `isWatched` says that already.
+        let found = (status.findings + (own?.findings ?? [])).filter { $0 != RootFindings.unwatched }
+        findings = found.map { Problem(message: $0.message, remedy: $0.remedy) }
     }
 }
 

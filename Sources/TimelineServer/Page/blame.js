@@ -2,8 +2,9 @@
 
 import { button, element, notice } from "./elements.js";
 import { brief, moment } from "./dates.js";
-import { escapedLine, pathQuery } from "./names.js";
+import { pathQuery } from "./names.js";
 import { Lines } from "./lines.js";
+import { lineNodes } from "./text.js";
 
 export class Blame {
   #page;
@@ -47,7 +48,7 @@ export class Blame {
         }));
       }
     } else line.append(element("span", { class: "origin" }));
-    line.append(element("span", { class: "words", text: escapedLine(text) || "\u200b" }));
+    line.append(element("span", { class: "words" }, ...lineNodes([{ text, isMarked: false }])));
     return line;
   }
 }

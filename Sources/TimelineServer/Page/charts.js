@@ -14,7 +14,7 @@ export function chart(title, points, written, { isArea = false, head = "Day", un
   const y = (value) => size.top + tall - (value / most) * tall;
   const base = size.top + tall;
   const path = isArea
-    ? `M${size.left} ${base}` + points.map((point, index) => `L${x(index).toFixed(1)} ${y(point.value).toFixed(1)}`).join("") + `L${size.width} ${base}z`
+    ? `M${size.left} ${base}` + (points.length === 1 ? [...points, ...points] : points).map((point, index) => `L${x(index).toFixed(1)} ${y(point.value).toFixed(1)}`).join("") + `L${size.width} ${base}z`
     : points.filter((point) => point.value).map((point) => {
       const at = points.indexOf(point);
       const bar = Math.max(1, wide / points.length - 1.5);

@@ -2,7 +2,7 @@
 // differ by more than colour.
 
 import { element } from "./elements.js";
-import { escapedLine } from "./names.js";
+import { lineNodes } from "./text.js";
 import { wordDifference } from "./wording.js";
 
 /**
@@ -60,10 +60,7 @@ function markWords(rows, first) {
 const tags = { "-": "del", "+": "ins", " ": "div", "@": "div" };
 const names = { "-": "line removed", "+": "line added", " ": "line", "@": "line skipped" };
 
-function textNodes(row) {
-  if (!row.runs) return [escapedLine(row.text) || "\u200b"];
-  return row.runs.map((run) => (run.isMarked ? element("mark", { text: escapedLine(run.text) }) : escapedLine(run.text)));
-}
+const textNodes = (row) => lineNodes(row.runs ?? [{ text: row.text, isMarked: false }]);
 
 /** `action(row)` returns the button of a row that begins a hunk. */
 export const unifiedLine = (row, action = () => "") => element(tags[row.sign], {

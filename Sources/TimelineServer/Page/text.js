@@ -1,8 +1,34 @@
 // Texts as they are: their encoding and line ends are recognised and named, and lines are cut for display.
 
+import { element } from "./elements.js";
+import { escapedLine } from "./names.js";
+
 /** A longer line is shown as several rows: browsers lay out very long ones slowly. */
 const rowLetters = 4000;
 const sniffed = 8192;
+
+/** Returns the nodes of a line's text, given as runs of {text, isMarked}; those of a long line are several rows. */
+export function lineNodes(runs) {
+  const nodes = (runs) => runs.map(({ text, isMarked }) => (isMarked ? element("mark", { text: escapedLine(text) }) : escapedLine(text)));
+  const length = runs.reduce((sum, { text }) => sum + text.length, 0);
+  if (length === 0) return ["\u200b"];
+  if (length <= rowLetters) return nodes(runs);
+  const rows = [[]];
+  let free = rowLetters;
+  for (const { text, isMarked } of runs) {
+    for (let start = 0; start < text.length;) {
+      if (free === 0) {
+        rows.push([]);
+        free = rowLetters;
+      }
+      const part = text.slice(start, start + free);
+      rows.at(-1).push({ text: part, isMarked });
+      start += part.length;
+      free -= part.length;
+    }
+  }
+  return rows.map((row) => element("span", { class: "row" }, ...nodes(row)));
+}
 
 const encodings = { "utf-8": "", "utf-16le": "UTF-16", "utf-16be": "UTF-16 (big-endian)", "windows-1252": "Latin-1" };
 

@@ -150,7 +150,7 @@ function drawVersions(picture, view, versions, x) {
 function momentTags(view, marks, x) {
   const pill = (name, time) => {
     const text = `${name === "B" ? "shown" : "compared"} ${clock(time)}`;
-    const wide = name === "B" ? 102 : 122;
+    const wide = name === "B" ? 110 : 132;
     const at = round(x(time));
     const left = Math.min(view.width - wide - 1, Math.max(1, at - wide / 2));
     return { at, left, wide, text, name };

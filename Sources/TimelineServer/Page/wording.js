@@ -1,11 +1,14 @@
 // Marks the words of a changed line that differ. The differing lines come from the server.
 
 const limit = 600;
+/** In longer lines, only the letters that differ at their ends are found. */
+const longLine = 20_000;
 
 const wordsOf = (text) => text.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 
 /** Returns two lines as runs of {text, isMarked}; null if marking would not help. */
 export function wordDifference(left, right) {
+  if (left.length + right.length > longLine) return endsDifference(left, right);
   const one = wordsOf(left);
   const other = wordsOf(right);
   if (one.length * other.length > limit * limit) return null;
@@ -24,6 +27,24 @@ export function wordDifference(left, right) {
     text, isMarked: index >= start && index < words.length - end && !flags[index - start],
   })));
   return { left: runs(one, kept.left), right: runs(other, kept.right) };
+}
+
+/** Marks everything between the common beginning and the common end. */
+function endsDifference(left, right) {
+  const most = Math.min(left.length, right.length);
+  let start = 0;
+  while (start < most && left.charCodeAt(start) === right.charCodeAt(start)) start += 1;
+  // Not in the middle of a letter of two units.
+  if (start > 0 && /[\ud800-\udbff]/.test(left[start - 1])) start -= 1;
+  let end = 0;
+  while (end < most - start && left.charCodeAt(left.length - 1 - end) === right.charCodeAt(right.length - 1 - end)) end += 1;
+  if (end > 0 && /[\udc00-\udfff]/.test(left[left.length - end])) end -= 1;
+  if (start + end < Math.max(left.length, right.length) * 0.4) return null;
+  const runs = (text) => [
+    { text: text.slice(0, start), isMarked: false }, { text: text.slice(start, text.length - end), isMarked: true },
+    { text: text.slice(text.length - end), isMarked: false },
+  ].filter((run) => run.text);
+  return { left: runs(left), right: runs(right) };
 }
 
 /** Returns the longest common subsequence, as flags for both sides. */

@@ -146,7 +146,7 @@ struct JSONArticleTests {
         let events: [WatchService.Event] = [
             .related(root: root, RelatedRoot(ArchivedRoot(here: root), .moved)), .waiting(root: root),
             .wrongClock(root: root, later: .made(1, at: 0)),
-            .covered(root: root, by: root), .starting(root: root),
+            .covered(root: root, by: root), .starting(root: root, isNew: true),
             .watching(root: root, directories: 1, snapshot: .made(1, at: 0), isNew: true), .gap(.lasting(0, to: 1)),
             .fallback(root: root, message: "m", remedy: "r"), .unavailable(root: root), .available(root: root),
             .audited(root: root, audit), .problems(root: root, [problem], count: 1), .largeFile(root: root, file),

@@ -53,6 +53,11 @@ struct WatchTests {
         let outcome = try process.finish()
         #expect(outcome.status == 0, "\(outcome.errorText)")
         #expect(outcome.lines.last?.hasSuffix("  stopped watching \(work.root.string)") == true)
+        let again = try work.start("watch", work.root.string)
+        let words = "  watching \(work.root.string): comparing with the latest snapshot…"
+        #expect(try again.line { _ in true }.hasSuffix(words), "it has snapshots")
+        again.send(SIGINT)
+        _ = try again.finish()
     }
 
     @Test("a second SIGINT ends the watch immediately")
