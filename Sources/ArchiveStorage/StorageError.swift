@@ -1,7 +1,7 @@
 // Errors of an archive on disk: what failed, where, and how to fix it.
 
 package import ArchiveFormat
-package import FileIO
+public import FileIO
 public import SystemPackage
 
 /// An archive could not be opened, read or written.
@@ -35,12 +35,17 @@ public struct StorageError: Error, Sendable {
     public let message: String
     /// What the user can do about it.
     public let remedy: String?
+    /// The system's reason; nil if no system call failed.
+    public let cause: FileError?
 
-    package init(_ code: Code, _ path: FilePath, _ message: String, remedy: String? = nil) {
+    package init(
+        _ code: Code, _ path: FilePath, _ message: String, remedy: String? = nil, cause: FileError? = nil
+    ) {
         self.code = code
         self.path = path
         self.message = message
         self.remedy = remedy
+        self.cause = cause
     }
 
     /// A failed system call on a file of the archive.
@@ -53,7 +58,7 @@ public struct StorageError: Error, Sendable {
             }
         let isRefusal = error.code == .permissionDenied || error.code == .notPermitted
         let remedy = isRefusal ? StorageError.remedyForRefusal : error.remedy
-        self.init(code, error.path, error.description, remedy: remedy)
+        self.init(code, error.path, error.description, remedy: remedy, cause: error)
     }
 
     /// What to do if a file of the archive may not be used.

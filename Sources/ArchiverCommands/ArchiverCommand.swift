@@ -24,7 +24,7 @@ struct ArchiverCommand: ParsableCommand {
             archiver help times                 # how to name times
             archiver help exclusions            # how to exclude files
             archiver help json                  # output for programs
-            archiver help --all                 # all commands and options
+            archiver help commands              # all commands and options
 
             The archive is $ARCHIVER_ARCHIVE, the one that the configuration names, or ~/.local/share/archiver. On SIGUSR1 a running \
             command prints its progress.

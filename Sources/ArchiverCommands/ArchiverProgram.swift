@@ -79,17 +79,14 @@ package enum ArchiverProgram {
         case let status as ChildStatus: return status.code
         default: break
         }
-        if isFullHelp(arguments) {
-            try? Output.standard.line(help(CleanExit.helpRequest(ArchiverCommand.self)))
-            try? Output.standard.flush()
-            return ExitStatus.done.rawValue
-        }
         if ArchiverCommand.exitCode(for: error).isSuccess {
             if let unknown = unknownTopic(arguments) {
                 return self.report(unknown, arguments, isJSON: isJSON)
             }
             // The parser throws help, the version and completion scripts as errors.
-            let text = helpTopic(arguments) ?? version(arguments, isJSON: isJSON) ?? firstHelp(error, arguments)
+            let text =
+                fullHelp(arguments) ?? helpTopic(arguments) ?? version(arguments, isJSON: isJSON)
+                ?? firstHelp(error, arguments)
             try? Output.standard.line(text ?? help(error))
             try? Output.standard.flush()
             return ExitStatus.done.rawValue
@@ -108,9 +105,12 @@ package enum ArchiverProgram {
             .joined(separator: "\n")
     }
 
-    /// Whether the help of all commands is requested, by a word that the parser does not know.
-    private static func isFullHelp(_ arguments: [String]) -> Bool {
-        arguments.count == 2 && ["help", "--help", "-h"].contains(arguments[0]) && arguments[1] == "--all"
+    /// The topic that lists all commands.
+    private static let allCommands = "commands"
+
+    /// The help of all commands; nil if another text is requested.
+    private static func fullHelp(_ arguments: [String]) -> String? {
+        words(arguments) == ["help", allCommands] ? help(CleanExit.helpRequest(ArchiverCommand.self)) : nil
     }
 
     /// The program's own help with the first commands only; nil if another text is requested.
@@ -139,14 +139,17 @@ package enum ArchiverProgram {
     /// The failure if help is requested for an unknown command, which the parser does not report.
     private static func unknownTopic(_ arguments: [String]) -> Failure? {
         let words = words(arguments)
-        guard words.first == "help", words.count > 1, words[1] != "help", HelpTopic(rawValue: words[1]) == nil,
-            !commandNames.contains(words[1])
+        guard words.first == "help", words.count > 1, words[1] != "help", words[1] != allCommands,
+            HelpTopic(rawValue: words[1]) == nil, !commandNames.contains(words[1])
         else { return nil }
-        return unknownCommand(words[1], among: commandNames + HelpTopic.allCases.map(\.rawValue))
+        return unknownCommand(words[1], among: commandNames + HelpTopic.allCases.map(\.rawValue) + [allCommands])
     }
 
     private static func unknownCommand(_ word: String, among names: [String]) -> Failure {
         if word == "version" { return .usage("there is no command 'version'", remedy: "did you mean '--version'?") }
+        if let remedy = Suggestion.remedy(forCommand: word) {
+            return .usage("there is no command '\(word)'", remedy: remedy)
+        }
         let nearest = Suggestion.words(for: word, among: names)
         return .usage(
             "there is no command '\(word)'",
@@ -176,10 +179,14 @@ package enum ArchiverProgram {
         if let word = words(arguments).first, word != "help", !commandNames.contains(word) {
             return unknownCommand(word, among: commandNames)
         }
+        if ["help", "--help", "-h"].contains(arguments.first), arguments.contains("--all") || arguments.contains("-a") {
+            return .usage("help has no options", remedy: "'archiver help \(allCommands)' lists all commands")
+        }
         let message = ByteArgument.bytes(of: ArchiverCommand.message(for: error))
         let command = arguments.first { commandNames.contains($0) }
         let lines = message.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
-        var text = lines.joined(separator: " ")
+        // Of several readings of one word, the first is enough.
+        var text = lines.prefix { !$0.hasPrefix("   or: ") && !$0.hasPrefix(" or: ") }.joined(separator: " ")
         let remedy = remedy(for: text, command, arguments)
         // The parser also suggests options that are hardly similar.
         text = text.replacing(/\. Did you mean .*$/, with: "")
@@ -190,13 +197,13 @@ package enum ArchiverProgram {
 
     /// What to write instead, for an option or a value that the parser refuses.
     private static func remedy(for text: String, _ command: String?, _ arguments: [String]) -> String? {
-        // With one hyphen, each letter is an option of its own.
-        if let word = arguments.first(where: { $0 == "-version" || $0 == "-help" }) {
-            return "did you mean '-\(word)'?"
+        let type = ArchiverCommand.configuration.subcommands.first { $0.configuration.commandName == command }
+        let options = (type ?? ArchiverCommand.self).helpMessage(columns: 400)
+        if let remedy = Suggestion.remedy(forOneHyphen: arguments, of: command, options) { return remedy }
+        if command == "blame", text.hasPrefix("Unexpected argument") {
+            return "a snapshot precedes its file with a colon: archiver blame latest~1:FILE"
         }
         if let match = text.firstMatch(of: /Unknown option '([^']+)'/) {
-            let type = ArchiverCommand.configuration.subcommands.first { $0.configuration.commandName == command }
-            let options = (type ?? ArchiverCommand.self).helpMessage(columns: 400)
             return Suggestion.remedy(for: String(match.1), of: command, options)
         }
         guard let match = text.firstMatch(of: /The value '([^']*)' is invalid for '[^']*<([a-z|]+)>'/) else {

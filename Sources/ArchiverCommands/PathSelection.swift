@@ -68,20 +68,34 @@ extension RootContext {
             remedy: "'archiver list --states' lists the titles")
     }
 
+    /// Runs `body`, and explains a selector of git in the place of its error.
+    static func answeringHabits<Result>(_ argument: ByteArgument, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as ArchiverError {
+            guard error.code == .noSuchSnapshot || error.code == .malformedSelector else { throw error }
+            throw habit(argument) ?? error
+        }
+    }
+
     /// The failure that shows how to write a selector of git; nil if `argument` is none.
-    private static func habit(_ argument: ByteArgument) -> Failure? {
+    static func habit(_ argument: ByteArgument) -> Failure? {
         let text = String(decoding: argument.bytes, as: UTF8.self)
-        if let ends = text.firstMatch(of: /^([^.:]+)\.\.\.?([^.:]*)$/) {
-            let later = ends.2.isEmpty ? "latest" : String(ends.2)
-            let words = ShellWord.text(String(ends.1)) + " " + ShellWord.text(later)
+        if let ends = text.firstMatch(of: /^([^.:]*)\.\.\.?([^.:]*)$/) {
+            let words = [ends.1, ends.2].map { ShellWord.text($0.isEmpty ? "latest" : latest($0)) }.joined(
+                separator: " ")
             return .usage("'\(Escaping.text(text))' is not one snapshot", remedy: "name two: \(words)")
         }
-        guard let head = text.firstMatch(of: /^(HEAD|@)([~^][0-9]*)?(:.*)?$/) else { return nil }
-        let back = String(head.2 ?? "").replacing("^", with: "~")
-        let path = head.3.map { ":" + ShellWord.text(String($0.dropFirst())) } ?? ""
-        let word = "latest" + (back == "~" ? "~1" : back) + path
+        let word = latest(text[...])
+        guard word != text else { return nil }
         return .usage(
-            "'\(Escaping.text(text))' is no snapshot", remedy: "the newest is 'latest': write '\(word)'")
+            "'\(Escaping.text(text))' is no snapshot", remedy: "the newest is 'latest': write '\(ShellWord.text(word))'"
+        )
+    }
+
+    /// A selector of git's in the words of archiver: `latest~1` for `HEAD^`; anything else as it is.
+    private static func latest(_ text: Substring) -> String {
+        guard let head = text.wholeMatch(of: /(HEAD|@)([~^][0-9]*)?(:.*)?/) else { return String(text) }
+        let back = String(head.2 ?? "").replacing("^", with: "~")
+        return "latest" + (back == "~" ? "~1" : back) + String(head.3 ?? "")
     }
 
     /// The failure that shows how to write `argument` if it is a path instead of a snapshot; nil otherwise.
@@ -98,9 +112,12 @@ extension RootContext {
             default: break
             }
         }
-        guard try argument.bytes.contains(UInt8(ascii: "/")) || archive.entry(at: path, in: latest) != nil else {
-            return nil
-        }
+        // A `selector:path` with an unknown selector is no path, unless there is one with exactly this name.
+        let isSelector = (try? SnapshotPath(argument))?.path != nil
+        guard
+            try !isSelector && argument.bytes.contains(UInt8(ascii: "/"))
+                || archive.entry(at: path, in: latest) != nil
+        else { return nil }
         let selector = ShellWord.text(Array("latest:".utf8) + argument.bytes)
         return .usage(
             "'\(Escaping.text(argument.bytes))' is a path, not a snapshot",

@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import ArchiverKit
+internal import Exclusions
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
@@ -169,5 +170,60 @@ extension RootContext {
             // What is in a directory that matches belongs to it.
             return found.filter { path in !found.contains { $0 != path && $0.contains(path) } }
         }
+    }
+
+    /// The paths that a `selector:path` and the arguments after it name in `snapshot`.
+    ///
+    /// - Parameter path: the path after the colon, if there is one; it is a pattern if `snapshot` has no such path.
+    func paths(
+        _ selector: ByteArgument, at path: RelativePath?, _ arguments: [ByteArgument], in snapshot: ListedSnapshot
+    ) throws -> [RelativePath] {
+        let others = try paths(arguments, in: snapshot)
+        guard let path else { return others }
+        guard let pattern = try pattern(selector, at: path, in: [snapshot]) else { return [path] + others }
+        return try paths([pattern], in: snapshot) + others
+    }
+
+    /// The pattern after the colon of a `selector:path`; nil if it is a path, or one of `snapshots` has such a path.
+    func pattern(
+        _ selector: ByteArgument, at path: RelativePath, in snapshots: [ListedSnapshot]
+    ) throws -> ByteArgument? {
+        guard let written = selector.pathAfterColon.first.map(ByteArgument.init), written.isPattern,
+            try snapshots.allSatisfy({ try archive.entry(at: path, in: $0) == nil })
+        else { return nil }
+        return written
+    }
+
+    /// What a `selector:path` selects: `path` and everything below it, or what a pattern matches.
+    func scope(
+        _ selector: ByteArgument, at path: RelativePath, in snapshots: [ListedSnapshot]
+    ) throws -> PathScope {
+        guard let written = try pattern(selector, at: path, in: snapshots), let first = snapshots.first else {
+            return PathScope(path: path)
+        }
+        let (base, pattern) = try paths(in: first.root).pattern(written.bytes)
+        guard let names = NamePattern(pattern) else { return PathScope(path: path) }
+        return PathScope(path: base, names: names, written: written)
+    }
+}
+
+/// A part of a tree: a path with everything below it, or what a pattern matches below a directory.
+struct PathScope {
+    let path: RelativePath
+    /// Nil for everything.
+    var names: NamePattern?
+    /// The pattern as written.
+    var written: ByteArgument?
+
+    /// Whether it contains `path`, or a directory that holds it.
+    func contains(_ path: RelativePath, isDirectory: Bool) -> Bool {
+        guard let names else { return true }
+        var (current, isDirectory) = (path, isDirectory)
+        while !current.isRoot {
+            if names.matches(current.bytes, isDirectory: isDirectory) { return true }
+            guard let parent = current.parent else { return false }
+            (current, isDirectory) = (parent, true)
+        }
+        return false
     }
 }

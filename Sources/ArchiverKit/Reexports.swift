@@ -38,6 +38,7 @@
 @_exported public import struct ArchiveStorage.StateTitle
 @_exported public import struct Exclusions.ExclusionRules
 @_exported public import struct FileIO.ExtendedAttribute
+@_exported public import struct FileIO.FileError
 @_exported public import enum FileIO.FileKind
 @_exported public import struct FileIO.RelativePath
 @_exported public import struct FileIO.Timestamp

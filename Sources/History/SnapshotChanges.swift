@@ -13,6 +13,10 @@ public struct SnapshotChanges: Sendable {
     public let snapshot: ListedSnapshot
     /// The changes, by path.
     public let changes: [PathVersion]
+
+    package init(snapshot: ListedSnapshot, changes: [PathVersion]) {
+        (self.snapshot, self.changes) = (snapshot, changes)
+    }
 }
 
 extension Archive {

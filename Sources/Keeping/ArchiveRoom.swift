@@ -20,8 +20,8 @@ public struct ArchiveRoom: Sendable, Hashable {
     public let budget: StorageBudget
     /// Whether a user has set the budget; otherwise it is the default.
     public let isBudgetSet: Bool
-    /// The part of `freeBytes` that the archive has reserved for a full disk.
-    let reservedBytes: UInt64
+    /// The part of `freeBytes` that the archive has reserved for a full disk, in a file of this size.
+    public let reservedBytes: UInt64
 
     package init(
         usedBytes: UInt64, freeBytes: UInt64, totalBytes: UInt64, budget: StorageBudget, isBudgetSet: Bool,

@@ -84,17 +84,20 @@ public struct ArchiverError: Error, Sendable {
     public let path: FilePath?
     /// What an ambiguous selector could mean.
     public let candidates: [Selection]
+    /// The error that led to this one, such as a `FileError` with the system's reason; nil if there is none.
+    public let cause: (any Error)?
 
     /// An error with the texts that a user will read.
     public init(
         _ code: Code, _ message: String, remedy: String? = nil, path: FilePath? = nil,
-        candidates: [Selection] = []
+        candidates: [Selection] = [], cause: (any Error)? = nil
     ) {
         self.code = code
         self.message = message
         self.remedy = remedy
         self.path = path
         self.candidates = candidates
+        self.cause = cause
     }
 
     package init(_ error: StorageError) {
@@ -110,7 +113,7 @@ public struct ArchiverError: Error, Sendable {
             case .cancelled: .cancelled
             case .system: .system
             }
-        self.init(code, error.message, remedy: error.remedy, path: error.path)
+        self.init(code, error.message, remedy: error.remedy, path: error.path, cause: error.cause)
     }
 
     package init(_ error: FileError) {
@@ -122,7 +125,7 @@ public struct ArchiverError: Error, Sendable {
             case .notDirectory: .notDirectory
             default: .system
             }
-        self.init(code, error.description, remedy: error.remedy, path: error.path)
+        self.init(code, error.description, remedy: error.remedy, path: error.path, cause: error)
     }
 
     package init(any error: any Error) {
@@ -130,7 +133,7 @@ public struct ArchiverError: Error, Sendable {
         case let error as ArchiverError: self = error
         case let error as StorageError: self.init(error)
         case let error as FileError: self.init(error)
-        default: self.init(.system, "\(error)")
+        default: self.init(.system, "\(error)", cause: error)
         }
     }
 }

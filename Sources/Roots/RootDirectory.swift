@@ -104,14 +104,16 @@ package struct RootDirectory: Sendable {
         switch error.code {
         case .noSuchFileOrDirectory:
             return ArchiverError(
-                .noSuchDirectory, "there is no directory \(path)", remedy: "check the spelling", path: path)
+                .noSuchDirectory, "there is no directory \(path)", remedy: "check the spelling", path: path,
+                cause: error)
         case .notDirectory:
             return ArchiverError(
-                .notDirectory, "\(path) is not a directory", remedy: "give the directory that holds it", path: path)
+                .notDirectory, "\(path) is not a directory", remedy: "give the directory that holds it", path: path,
+                cause: error)
         case .permissionDenied, .notPermitted:
             return ArchiverError(
                 .permission, "cannot read the directory \(path): permission denied",
-                remedy: "change its permissions, or run as a user who may read it", path: path)
+                remedy: "change its permissions, or run as a user who may read it", path: path, cause: error)
         default:
             return ArchiverError(error)
         }

@@ -135,6 +135,11 @@ extension ChunkKind {
     package static let gap = ChunkKind(rawValue: 4)
 }
 
+extension GapRecord: Identifiable {
+    /// The gap itself: equal gaps are one.
+    public var id: GapRecord { self }
+}
+
 extension GapRecord: CustomStringConvertible {
     /// The root, the span and the cause, for logs.
     public var description: String {

@@ -41,7 +41,7 @@ public struct MachineID: Hashable, Sendable {
     public var hex: String { Hex.string(bytes) }
 
     /// The first 8 hex digits, as lists show them.
-    public var short: String { String(hex.prefix(8)) }
+    package var short: String { String(hex.prefix(8)) }
 }
 
 extension MachineID: CustomStringConvertible {

@@ -18,7 +18,7 @@ public struct OperationID: Hashable, Sendable, Comparable {
     public var hex: String { chunk.hex }
 
     /// The first 8 hex digits, as lists show them.
-    public var short: String { String(hex.prefix(8)) }
+    package var short: String { String(hex.prefix(8)) }
 
     public static func < (left: OperationID, right: OperationID) -> Bool { left.chunk < right.chunk }
 }

@@ -18,7 +18,7 @@ public struct SnapshotID: Hashable, Sendable, Comparable {
     public var hex: String { chunk.hex }
 
     /// The first 8 hex digits, as lists show them.
-    public var short: String { String(hex.prefix(2 * SnapshotID.shortByteCount)) }
+    package var short: String { String(hex.prefix(2 * SnapshotID.shortByteCount)) }
 
     /// The number of bytes that `short` shows.
     package static let shortByteCount = 4

@@ -12,7 +12,7 @@ public struct StateID: Hashable, Sendable, Comparable {
     public var hex: String { chunk.hex }
 
     /// The first 8 hex digits, as lists show them.
-    public var short: String { String(hex.prefix(8)) }
+    package var short: String { String(hex.prefix(8)) }
 
     public static func < (left: StateID, right: StateID) -> Bool { left.chunk < right.chunk }
 }

@@ -71,6 +71,11 @@ public struct ListedSnapshot: Sendable, Hashable, Identifiable, Codable {
     }
 }
 
+extension ListedSnapshot {
+    /// The first 8 hex digits of the id, as lists show them.
+    public var shortID: String { id.short }
+}
+
 extension ListedSnapshot: CustomStringConvertible {
     /// The first digits of the id, the time, the root and the label, for logs.
     public var description: String {

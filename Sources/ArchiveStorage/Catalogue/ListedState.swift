@@ -5,7 +5,7 @@ public import FileIO
 internal import Foundation
 
 /// A saved state as the catalogue lists it.
-public struct ListedState: Sendable, Hashable {
+public struct ListedState: Sendable, Hashable, Identifiable {
     /// The id, which depends on everything in the state's record.
     public let id: StateID
     /// The title under which the program saves its states.
@@ -52,6 +52,11 @@ public struct ListedState: Sendable, Hashable {
         self.bytes = bytes
         self.storedBytes = storedBytes
     }
+}
+
+extension ListedState {
+    /// The first 8 hex digits of the id, as lists show them.
+    public var shortID: String { id.short }
 }
 
 /// A title, with totals of its states.

@@ -10,6 +10,8 @@ internal import FileIO
 struct ByteArgument: ExpressibleByArgument, Sendable, Hashable {
     let bytes: [UInt8]
 
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
     init(argument: String) { bytes = ByteArgument.bytes(of: argument) }
 
     var defaultValueDescription: String { Escaping.text(bytes) }

@@ -28,7 +28,7 @@ struct GlobalOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Print lists as a table, or as lines with tabs (default: a table on a terminal).",
+            "Print lists as a table, or as lines with tabs for programs (default: a table on a terminal).",
             valueName: "table|lines"))
     var format: ListFormat?
 
@@ -95,7 +95,8 @@ struct GlobalOptions: ParsableArguments {
         return try openArchive(creating: true)
     }
 
-    private var isThere: Bool {
+    /// Whether the archive exists.
+    var isThere: Bool {
         get throws { try place.appending("archive.json").withPlatformString { access($0, F_OK) == 0 } }
     }
 

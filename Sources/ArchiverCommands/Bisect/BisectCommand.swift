@@ -21,7 +21,7 @@ struct BisectCommand: ParsableCommand {
             tested first. Between runs, only the differences are written, so build products stay. Your directory is \
             not changed. Give an absolute path for a script outside the snapshots. The command's output goes to stderr.
 
-            If some snapshots cannot be tested, several suspects may remain, and the exit code is 1. In a pipe each \
+            If some snapshots cannot be tested, several suspects may remain, and the exit code is 1. With --format lines each \
             suspect is one line, with tabs between id, time and the last good id.
 
             Examples:
@@ -65,7 +65,7 @@ struct BisectCommand: ParsableCommand {
         let query = BisectQuery(
             good: try good.map { try snapshot($0, "--good", history) },
             bad: try bad.map { try snapshot($0, "--bad", history) } ?? history.latest(),
-            path: try history.path(path))
+            path: try path.map { try history.target($0).path } ?? .root)
         try index(query.path, history)
         let result: BisectResult
         runner.begin()

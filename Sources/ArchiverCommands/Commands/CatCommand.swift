@@ -42,8 +42,9 @@ struct CatCommand: ParsableCommand {
                 "\(Escaping.text(selector.bytes)) names a snapshot, not a file in it",
                 remedy: "add a colon and the file's path")
         case .snapshot(let snapshot, let path):
-            let others = try context.paths(paths, in: snapshot)
-            for path in (path.map { [$0] } ?? []) + others { try write(path, of: snapshot, context) }
+            for path in try context.paths(selector, at: path, paths, in: snapshot) {
+                try write(path, of: snapshot, context)
+            }
         case .state(let state):
             guard paths.isEmpty else {
                 throw Failure.usage(

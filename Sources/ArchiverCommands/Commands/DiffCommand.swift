@@ -83,9 +83,10 @@ struct DiffCommand: ParsableCommand {
         let rightSide = try right.map { try self.rightSide($0, besides: leftSnapshot, context) }
         let directory = FilePath(bytes: leftSnapshot.rootPath)
         let archive = context.archive
-        // A path on one side applies to both.
-        let path = leftPath ?? rightSide?.path ?? .root
-        let rightPath = rightSide?.path ?? path
+        // A path or a pattern on one side applies to both.
+        let scope = try self.scope(leftSnapshot, leftPath, rightSide, context)
+        let path = scope.path
+        let rightPath = scope.names == nil ? rightSide?.path ?? path : path
 
         if path != rightPath, let rightSnapshot = rightSide?.snapshot {
             _ = try context.requiredEntry(at: path, in: leftSnapshot)
@@ -104,13 +105,29 @@ struct DiffCommand: ParsableCommand {
             try archive.differences(from: leftSnapshot, at: path, to: rightSnapshot, at: rightPath, body)
         }
         try visiting(compare) { difference in
+            let isDirectory = (difference.right ?? difference.left)?.kind == .directory
+            guard scope.contains(difference.path, isDirectory: isDirectory) else { return }
             isEmpty = false
             if isShown(difference) { try renames.add(difference, to: &report) }
         }
         // A path that neither side has is a typing error, not an empty comparison.
-        if isEmpty && !path.isRoot { _ = try context.requiredEntry(at: path, in: leftSnapshot) }
+        if isEmpty, let pattern = scope.written { _ = try context.paths([pattern], in: leftSnapshot) }
+        if isEmpty, scope.names == nil, !path.isRoot { _ = try context.requiredEntry(at: path, in: leftSnapshot) }
         try renames.finish(&report)
         try report.finish()
+    }
+
+    /// What to compare: everything, or the path or pattern of one side.
+    private func scope(
+        _ left: ListedSnapshot, _ leftPath: RelativePath?,
+        _ right: (snapshot: ListedSnapshot, path: RelativePath?)?, _ context: RootContext
+    ) throws -> PathScope {
+        let snapshots = [left] + (right.map { [$0.snapshot] } ?? [])
+        if let leftPath, let argument = self.left { return try context.scope(argument, at: leftPath, in: snapshots) }
+        if let path = right?.path, let argument = self.right {
+            return try context.scope(argument, at: path, in: snapshots)
+        }
+        return PathScope(path: .root)
     }
 
     private func rightSide(

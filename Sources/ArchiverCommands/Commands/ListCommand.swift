@@ -16,7 +16,7 @@ struct ListCommand: ParsableCommand {
             is the space that the snapshot added to the archive. A terminal shows the newest 1000, unless --limit is \
             given, and names the first path of those.
 
-            In a pipe each snapshot is one line, with tabs between the columns: id, time, root, added, modified, \
+            With --format lines each snapshot is one line, with tabs between the columns: id, time, root, added, modified, \
             removed, bytes, stored bytes, cause, label. A line that begins with “# gap” is a gap, in which changes \
             may have been missed or seen late; one with “# note” is a note, and one with “# out of order” names a \
             snapshot whose time contradicts the order, because a clock was wrong. With --states the columns are id, time, \
@@ -97,6 +97,13 @@ struct ListCommand: ParsableCommand {
             return try RootContext(archive, directory, onHost: scope.place.host)
         }
         let word = ShellWord.text(directory.path.bytes)
+        if FileStatus.size(at: path) == nil,
+            directory.path.string.wholeMatch(of: /(@.*|latest|oldest)(~[0-9]+)?/) != nil
+        {
+            throw Failure.usage(
+                "'\(Escaping.text(directory.path.bytes))' is a snapshot, not a directory",
+                remedy: "'archiver show \(word)' shows it; --since and --until list a span of time")
+        }
         if let root = try archive.root(holding: path) {
             throw Failure.usage(
                 "\(Escaping.text(directory.path.bytes)) is in the root \(Escaping.text(root.path.bytes))",
@@ -111,7 +118,7 @@ struct ListCommand: ParsableCommand {
     private func list(_ query: SnapshotQuery, _ context: RootContext, _ console: Console) throws {
         let archive = context.archive
         var query = query
-        query.limit = window.limit ?? (console.isForPerson ? ListCommand.tableLimit : nil)
+        query.limit = window.limit ?? (console.isShortened ? ListCommand.tableLimit : nil)
         let pinned = Set(try archive.pins().map(\.target))
         let notes = try archive.notesBySnapshot(of: context.root)
         let outOfOrder = try archive.snapshotsOutOfOrder(of: context.root)
@@ -121,7 +128,7 @@ struct ListCommand: ParsableCommand {
                 isPinned: pinned.contains(snapshot.id.chunk), isOutOfOrder: outOfOrder.contains(snapshot.id))
         }
         let emptiness = hasUnread(archive) ? "" : emptiness(context)
-        guard query.limit != nil else {
+        guard query.limit != nil || console.isForPerson else {
             query.newestFirst = reverse
             let gaps = try ListedGaps(query, in: archive)
             return try SnapshotList.listing(isNewestFirst: reverse, emptiness: emptiness).write(console) { write in
@@ -148,7 +155,7 @@ struct ListCommand: ParsableCommand {
             console.remark(
                 "A clock was wrong when the snapshots marked “out of order” were made. The list shows the true order.")
         }
-        try remarkOlder(than: snapshots.count, console) { try archive.snapshotCount(query) }
+        if console.isShortened { try remarkOlder(than: snapshots.count, console) { try archive.snapshotCount(query) } }
     }
 
     /// Reports how many rows a table of `shown` rows leaves out because of `tableLimit`.
@@ -174,7 +181,7 @@ struct ListCommand: ParsableCommand {
 
     private func listForgotten(_ console: Console) throws {
         let forgotten = try global.openArchive()
-            .forgotten(limit: window.limit ?? (console.isForPerson ? ListCommand.tableLimit : nil))
+            .forgotten(limit: window.limit ?? (console.isShortened ? ListCommand.tableLimit : nil))
         try ForgottenList.listing.write(forgotten, console)
     }
 
@@ -182,11 +189,11 @@ struct ListCommand: ParsableCommand {
         let archive = try global.openArchive()
         let query = StateQuery(
             title: states.title, label: label, since: period.since, until: period.until, newestFirst: true,
-            limit: window.limit ?? (console.isForPerson ? ListCommand.tableLimit : nil))
+            limit: window.limit ?? (console.isShortened ? ListCommand.tableLimit : nil))
         let found = try archive.states(query)
         let listed = reverse ? found : found.reversed()
         try StateList.listing(emptiness: emptinessOfStates).write(listed, console)
-        if console.isForPerson { try remarkOlder(than: listed.count, console) { try archive.stateCount(query) } }
+        if console.isShortened { try remarkOlder(than: listed.count, console) { try archive.stateCount(query) } }
     }
 
     private var emptinessOfStates: String {

@@ -53,8 +53,7 @@ struct RestoreCommand: ParsableCommand {
             global.openArchive(), place, paths: selector.pathAfterColon + paths.map(\.bytes))
         switch try context.selection(selector, states) {
         case .snapshot(let snapshot, let path):
-            let others = try context.paths(paths, in: snapshot)
-            let all = (path.map { [$0] } ?? []) + others
+            let all = try context.paths(selector, at: path, paths, in: snapshot)
             try restore(snapshot, all.isEmpty ? [.root] : all, context, console)
         case .state(let state):
             guard paths.isEmpty else {

@@ -14,7 +14,7 @@ struct RootsCommand: ParsableCommand {
         discussion: """
             A root is a captured directory on a machine. The machine is identified by an id, not by its host name: by \
             $ARCHIVER_MACHINE_ID, any text, or else by the system's machine id. Set it in containers that have no \
-            machine id: otherwise each one is a new machine, and its roots have histories of their own. In a pipe each \
+            machine id: otherwise each one is a new machine, and its roots have histories of their own. With --format lines each \
             root is one line, with tabs between the columns: path, host, machine, snapshots, time of the \
             latest, state, exclusions, timing settings that differ from the default, and the place in the configuration \
             that sets them.

@@ -50,7 +50,13 @@ struct ShowCommand: ParsableCommand {
         let selector = selector ?? ByteArgument(argument: "latest")
         let context = try RootContext(global.openArchive(), place, paths: selector.pathAfterColon)
         switch try context.selection(selector, states) {
-        case .snapshot(let snapshot, let path): try show(snapshot, path, context, console)
+        case .snapshot(let snapshot, let path?):
+            if let pattern = try context.pattern(selector, at: path, in: [snapshot]), !raw {
+                let found = try context.paths([pattern], in: snapshot)
+                return try showEntries(context, snapshot, at: found, areWhole: entries, console)
+            }
+            try show(snapshot, path, context, console)
+        case .snapshot(let snapshot, path: nil): try show(snapshot, nil, context, console)
         case .state(let state): try show(state, context.archive, console)
         }
     }
@@ -75,7 +81,7 @@ struct ShowCommand: ParsableCommand {
         if raw {
             try console.output.line(try archive.rawJSON(of: snapshot))
         } else if entries {
-            try showEntries(context, snapshot, at: path ?? .root, console)
+            try showEntries(context, snapshot, at: [path ?? .root], areWhole: true, console)
         } else if let path {
             try show(path, context, snapshot, notes, console)
         } else if console.isJSON {
@@ -94,14 +100,23 @@ struct ShowCommand: ParsableCommand {
         }
     }
 
+    /// Lists entries with their paths.
+    ///
+    /// - Parameter areWhole: whether to list what directories contain, too.
     private func showEntries(
-        _ context: RootContext, _ snapshot: ListedSnapshot, at path: RelativePath, _ console: Console
+        _ context: RootContext, _ snapshot: ListedSnapshot, at paths: [RelativePath], areWhole: Bool, _ console: Console
     ) throws {
         let archive = context.archive
-        _ = try context.requiredEntry(at: path, in: snapshot)
+        let entries = try paths.map { try context.requiredEntry(at: $0, in: snapshot) }
         let listing = EntryListing(try archive.details(of: snapshot)).listing(console.style) { Escaping.text($0.path) }
         try listing.write(console) { write in
-            try visiting({ try archive.forEachEntry(in: snapshot, at: path, $0) }, write)
+            for entry in entries {
+                guard areWhole else {
+                    try write(entry)
+                    continue
+                }
+                try visiting({ try archive.forEachEntry(in: snapshot, at: entry.path, $0) }, write)
+            }
         }
     }
 

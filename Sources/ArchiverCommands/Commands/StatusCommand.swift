@@ -67,7 +67,8 @@ struct StatusCommand: ParsableCommand {
             let lines = StatusText.lines(
                 status, console.style, snapshots: try archive.snapshotCount(), isBrief: isBrief,
                 isQuiet: console.isQuiet)
-            for line in lines { try console.output.line(console.wrapped(line)) }
+            // A monitor reads one line a root.
+            for line in lines { try console.output.line(console.isQuiet ? line : console.wrapped(line)) }
             if root == nil { try remarkElsewhere(archive, console) }
         }
         if status.isDamaged { throw ExitStatus.damaged }

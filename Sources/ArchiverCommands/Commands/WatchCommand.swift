@@ -68,6 +68,12 @@ struct WatchCommand: LastingCommand {
         // Signals must work from the start, also while the archive is being opened or a lock is waited for.
         let ending = WatchEnding()
         try Signals.observe(Signals.termination, ending.handle)
+        let eventSettings = events.settings()
+        // An archive is not created for a command that is refused.
+        if try !global.isThere {
+            let rules = settings.exclusions ?? settings.newRootExclusions
+            try eventSettings.requireLogOutside(directories.map { ($0.resolved, rules) })
+        }
         let archive = try await Blocking.run { [global, wait] () throws(any Error) in
             try wait ? global.openArchive(creating: true) : global.openArchive(capturing: directories)
         }
@@ -81,13 +87,10 @@ struct WatchCommand: LastingCommand {
             if let kept { console.remark(kept) }
         }
         let place = archive.directory
-        let eventSettings = events.settings()
         try eventSettings.requireLogOutside(
-            directories.map {
-                (
-                    $0.resolved,
-                    settings.exclusions ?? (try? archive.exclusions(ofRoot: $0)).flatMap { $0 } ?? ExclusionRules()
-                )
+            directories.map { directory in
+                let remembered = (try? archive.exclusions(ofRoot: directory)) ?? nil
+                return (directory.resolved, settings.exclusions ?? remembered ?? settings.newRootExclusions)
             })
         let service = WatchService(archive, roots: directories, settings)
         let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")

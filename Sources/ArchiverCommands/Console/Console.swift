@@ -14,9 +14,9 @@ struct Console: Sendable {
     let isVerbose: Bool
     /// The style of text on stdout.
     let style: Style
-    /// Whether a person reads stdout, not a program.
+    /// Whether output has the form for a person: on a terminal, also in a pipe such as `archiver list | tail`.
     let isForPerson: Bool
-    /// The width of tables; nil for no limit.
+    /// The width of tables; nil for no limit, as in a pipe, where nothing may be lost to grep(1).
     let columns: Int?
 
     init(_ options: GlobalOptions) {
@@ -29,10 +29,13 @@ struct Console: Sendable {
         switch options.format {
         case .table: isForPerson = !isJSON
         case .lines: isForPerson = false
-        case nil: isForPerson = output.isTerminal && !isJSON
+        case nil: isForPerson = (output.isTerminal || error.isTerminal) && !isJSON
         }
-        columns = output.columns ?? Console.environment("COLUMNS").flatMap { Int($0) } ?? error.columns
+        columns = output.columns ?? Console.environment("COLUMNS").flatMap { Int($0) }
     }
+
+    /// Whether a list without `--limit` shows only as many rows as a person reads.
+    var isShortened: Bool { isForPerson && output.isTerminal }
 
     /// A sentence, wrapped at blanks if a person reads it.
     func wrapped(_ text: String) -> String {

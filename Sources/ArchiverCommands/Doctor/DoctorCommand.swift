@@ -12,7 +12,7 @@ struct DoctorCommand: ParsableCommand {
         discussion: """
             Checks the kernel, the watch limits and their use, the file systems, the archive's free space and the \
             clock; for a directory also its size and whether all of it can be read. It changes nothing. If a finding \
-            is bad, the exit code is 1; each bad finding names a remedy. In a pipe the columns are separated by tabs: \
+            is bad, the exit code is 1; each bad finding names a remedy. With --format lines the columns are separated by tabs: \
             verdict, topic, message, remedy. With --report it writes a new file to attach to a bug report: versions, \
             limits, settings, counters and the service's latest events. It holds no contents, and no names of \
             directories and files unless --with-names is given.

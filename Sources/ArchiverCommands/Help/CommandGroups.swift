@@ -63,7 +63,7 @@ enum CommandGroups {
             }
             if !shown.isEmpty { lines += ["  \(group.name)"] + shown }
         }
-        lines.insert("FIRST COMMANDS ('archiver help --all' lists all \(count)):", at: 0)
+        lines.insert("FIRST COMMANDS ('archiver help commands' lists all \(count)):", at: 0)
         return lines.joined(separator: "\n")
     }
 }

@@ -41,6 +41,7 @@ enum HelpTopic: String, CaseIterable {
           latest:/home/ann/thesis/notes
                             an absolute path below the root
           latest:           the root's top
+          latest:'*.md'     all names that match, at any depth
 
         Outside of the root, and with --root or --host, paths are relative to the root's top.
 

@@ -16,7 +16,22 @@ enum Suggestion {
         "recover": ["repair", "restore"], "cp": ["restore"], "diffs": ["diff"], "serve": ["browse"],
         "ls-files": ["show"], "rebuild-index": ["repair"], "compact": ["prune"], "rewrite": ["purge"],
         "export-tar": ["restore"], "clean": ["forget", "prune"], "describe": ["show"], "whatchanged": ["log"],
+        "switch": ["restore"], "web": ["browse"], "ui": ["browse"], "open": ["browse"], "when": ["log"],
     ]
+
+    /// What there is instead, for commands of other programs without a counterpart.
+    private static let commandHabits = [
+        "merge": "each root has one line of history; 'archiver restore' brings back any part of it",
+        "branch": "each root has one line of history; 'archiver label' names a snapshot",
+        "unlock": "a lock ends with its process: there is nothing to unlock",
+        "break-lock": "a lock ends with its process: there is nothing to unlock",
+        "mv": "a moved directory goes on with its history; 'archiver roots move' joins two",
+        "rename": "a moved directory goes on with its history; 'archiver roots move' joins two",
+        "key": "archives are not encrypted; only their owner may read them",
+    ]
+
+    /// What there is instead of a command of another program; nil if nothing is known about it.
+    static func remedy(forCommand word: String) -> String? { commandHabits[word] }
 
     /// Names that other programs use for options.
     private static let optionSynonyms = [
@@ -48,6 +63,12 @@ enum Suggestion {
         "grep -R": "directories are searched with all that is in them",
         "grep -e": "write the pattern without an option",
         "find --snapshot": "did you mean '--at'?",
+        "find -name": "write the pattern without an option: archiver find PATTERN",
+        "find -iname": "write the pattern without an option: archiver find -i PATTERN",
+        "log --reverse": "'archiver list' has the newest last",
+        "log --author": "a snapshot has a cause, but no author: 'archiver turns' lists marked turns",
+        "grep -c": "'archiver grep -l' prints each path once; wc(1) counts",
+        "prune --max-unused": "'archiver keep --max-size' limits the archive",
     ]
 
     /// Options that other programs take before the command.
@@ -64,6 +85,19 @@ enum Suggestion {
         let meant = synonyms[word]?.filter { name in names.contains { name == $0 || name.hasPrefix($0 + " ") } } ?? []
         let all = meant.isEmpty ? nearest(to: word, among: names).map { [$0] } ?? [] : meant
         return all.isEmpty ? nil : all.map { "'\($0)'" }.joined(separator: " or ")
+    }
+
+    /// What to write instead of an option of several letters after one hyphen, each of which is an option of its own.
+    ///
+    /// - Parameter help: the help of the command, which lists its options.
+    static func remedy(forOneHyphen words: [String], of command: String?, _ help: String) -> String? {
+        for word in words where word.count > 2 && word.hasPrefix("-") && !word.hasPrefix("--") {
+            if let habit = optionHabits["\(command ?? "") \(word)"] { return habit }
+            if ["-version", "-help"].contains(word) || help.contains("-\(word) ") || help.contains("-\(word)\n") {
+                return "did you mean '-\(word)'?"
+            }
+        }
+        return nil
     }
 
     /// What to write instead of an option that a command does not have; nil if nothing is known about it.

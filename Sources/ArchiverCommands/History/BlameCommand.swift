@@ -11,8 +11,8 @@ struct BlameCommand: ParsableCommand {
         commandName: "blame",
         abstract: "Show which version introduced each line of a file.",
         discussion: """
-            Uses the file in the latest snapshot, or in the snapshot before the colon. Renames are followed. In a pipe \
-            the columns are separated by tabs: id, time, line number, line number in that version, line.
+            Uses the file in the latest snapshot, or in the snapshot before the colon. Renames are followed. With \
+            --format lines the columns are separated by tabs: id, time, line number, line number in that version, line.
 
             Examples:
               archiver blame notes/todo.txt
@@ -33,7 +33,7 @@ struct BlameCommand: ParsableCommand {
     func run() throws {
         let history = try HistoryContext(global, place, paths: [file.pathInIt])
         let range = try range.map(LineOption.range)
-        let target = try history.targets([file]).first ?? PathTarget(path: .root)
+        let target = try history.target(file)
         let (snapshot, path) = (try target.through ?? history.latest(), target.path)
         guard let entry = try history.archive.entry(at: path, in: snapshot) else {
             throw try history.context.absence(of: path, snapshot)

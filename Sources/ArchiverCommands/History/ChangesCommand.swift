@@ -14,7 +14,7 @@ struct ChangesCommand: ParsableCommand {
             Shows for each file + added, ~ modified, - deleted, > renamed or . temporary, and the number of snapshots \
             that changed it. A file has the names of the two snapshots, whatever it was called in between. Without a \
             selector or a time it starts with the latest session. Unlike diff, it also shows changes that were \
-            reverted in between, and it reads only the index. In a pipe the columns are separated by tabs: change, \
+            reverted in between, and it reads only the index. With --format lines the columns are separated by tabs: change, \
             snapshots, path, other path; with --timeline: id, time, change, path, other path.
 
             Examples:
@@ -56,9 +56,10 @@ struct ChangesCommand: ParsableCommand {
                 spans.map { span in
                     let changes = try span.history.indexing {
                         try span.history.archive.changes(
-                            in: span.history.root, after: span.start, through: span.end, at: span.path, progress: $0)
-                    }
-                    if changes.isEmpty { try span.history.requireKnown(span.path) }
+                            in: span.history.root, after: span.start, through: span.end, at: span.scope.path,
+                            progress: $0)
+                    }.compactMap(span.limited)
+                    if changes.isEmpty { try requireKnown(span) }
                     return (span.history, changes)
                 })
         } else {
@@ -66,9 +67,10 @@ struct ChangesCommand: ParsableCommand {
                 spans.map { span in
                     let changes = try span.history.indexing {
                         try span.history.archive.combinedChanges(
-                            in: span.history.root, after: span.start, through: span.end, at: span.path, progress: $0)
-                    }
-                    if changes.isEmpty { try span.history.requireKnown(span.path) }
+                            in: span.history.root, after: span.start, through: span.end, at: span.scope.path,
+                            progress: $0)
+                    }.filter { span.scope.contains($0.path, isDirectory: $0.kind == .directory) }
+                    if changes.isEmpty { try requireKnown(span) }
                     return (span.history, changes)
                 })
         }
@@ -81,20 +83,38 @@ struct ChangesCommand: ParsableCommand {
         /// The snapshot to start after; nil to start with the first snapshot.
         let start: ListedSnapshot?
         let end: ListedSnapshot
-        /// The path to limit the changes to.
-        var path = RelativePath.root
+        /// The part of the root to show.
+        var scope = PathScope(path: .root)
+
+        /// The changes of a snapshot in that part; nil if there are none.
+        func limited(_ changes: SnapshotChanges) -> SnapshotChanges? {
+            let limited = changes.changes.filter { scope.contains($0.path, isDirectory: $0.kind == .directory) }
+            return limited.isEmpty ? nil : SnapshotChanges(snapshot: changes.snapshot, changes: limited)
+        }
+    }
+
+    /// Throws if a path or a pattern names nothing that ever existed, which is a typing error.
+    private func requireKnown(_ span: Span) throws {
+        if let pattern = span.scope.written { return _ = try span.history.targets([pattern]) }
+        try span.history.requireKnown(span.scope.path)
     }
 
     /// The span of a root; nil if it has no snapshot in `period`.
     private func span(_ history: HistoryContext, _ period: Period) throws -> Span? {
         if let left {
-            let named = try SnapshotPath(left)
-            let path = try history.context.paths(in: history.root).path(named.path ?? [])
-            let start = try history.snapshot(named.selector)
-            let end =
-                try right.map { try history.snapshot(SnapshotPath($0).withoutPath("the second argument")) }
-                ?? history.latest()
-            return Span(history: history, start: start, end: end, path: path)
+            let (start, end) = try RootContext.answeringHabits(left) {
+                let start = try history.snapshot(SnapshotPath(left).selector)
+                let end =
+                    try right.map { try history.snapshot(SnapshotPath($0).withoutPath("the second argument")) }
+                    ?? history.latest()
+                return (start, end)
+            }
+            guard let written = try SnapshotPath(left).path else {
+                return Span(history: history, start: start, end: end)
+            }
+            let path = try history.context.paths(in: history.root).path(written)
+            let scope = try history.context.scope(left, at: path, in: [start, end])
+            return Span(history: history, start: start, end: end, scope: scope)
         }
         if !times.isGiven {
             let session = try history.archive.sessions(of: history.root, limit: 1).first

@@ -14,7 +14,7 @@ struct DeletedCommand: ParsableCommand {
         abstract: "List deleted files and directories.",
         discussion: """
             The latest deletion comes first. Files deleted together with a directory are counted with it; renamed \
-            files are not listed. In a pipe the columns are separated by tabs: time, last snapshot with the path, \
+            files are not listed. With --format lines the columns are separated by tabs: time, last snapshot with the path, \
             kind, size, contained, path.
 
             Examples:

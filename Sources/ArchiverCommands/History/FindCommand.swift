@@ -15,7 +15,7 @@ struct FindCommand: ParsableCommand {
         discussion: """
             A plain word matches anywhere in a name: 'test' finds test.py and latest.txt. Other patterns are as in a \
             .gitignore file: '*.md' at any depth, '/docs/*.md' from the root's top, 'docs/**' for everything below. \
-            Each name is shown with its first and last version; a minus marks deleted names. In a pipe the columns \
+            Each name is shown with its first and last version; a minus marks deleted names. With --format lines the columns \
             are separated by tabs: path, kind, size, versions, first, last, “deleted” or nothing.
 
             Examples:
@@ -103,7 +103,7 @@ struct FindCommand: ParsableCommand {
                 .person("size", alignment: .right) { $0.entry.kind == .file ? ByteCount.text($0.entry.size) : "" },
                 .text("path", isElastic: true) { $0.history.shown($0.entry.path) },
             ], emptiness: "No name matches."
-        ) { EntryJSON($0.entry) }
+        ) { EntryJSON($0.entry, root: $0.history.root) }
         try listing.write(found, Console(global))
     }
 

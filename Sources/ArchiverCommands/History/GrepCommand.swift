@@ -14,7 +14,7 @@ struct GrepCommand: ParsableCommand {
         discussion: """
             The pattern is an extended regular expression as for grep -E, matched byte by byte. Each line is shown \
             with the last snapshot that has it, the time when it appeared and the time when it disappeared. Binary \
-            files are skipped. In a pipe the columns are separated by tabs: path, line number, appeared, disappeared, \
+            files are skipped. With --format lines the columns are separated by tabs: path, line number, appeared, disappeared, \
             first snapshot with the line, first snapshot without it, line; for a line that was missing in between, a \
             line that begins with “# missing” follows. If nothing is found, the exit code is 1.
 
@@ -59,6 +59,11 @@ struct GrepCommand: ParsableCommand {
 
     func validate() throws {
         try search.check(window, global)
+        // As grep(1) has -v for the lines that do not match.
+        if global.verbose {
+            throw ValidationError(
+                "--verbose shows nothing more here, and lines that do not match cannot be searched for")
+        }
         if fixed && extended { throw ValidationError("-F and -E exclude each other") }
         if !(0...1000).contains(context) { throw ValidationError("--context must be between 0 and 1000") }
     }

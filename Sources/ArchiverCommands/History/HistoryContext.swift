@@ -29,9 +29,9 @@ struct HistoryContext {
         if isPaged { Pager.start(console, global) }
     }
 
-    private init(_ context: RootContext, _ root: ArchivedRoot, _ console: Console) {
+    init(_ context: RootContext, _ root: ArchivedRoot, _ console: Console, isOneOfAll: Bool = false) {
         (self.context, self.root, self.console) = (context, root, console)
-        isOneOfAll = true
+        self.isOneOfAll = isOneOfAll
     }
 
     /// The root that the options choose, or each of all roots.
@@ -48,7 +48,7 @@ struct HistoryContext {
         let roots = try context.archive.roots()
         if roots.isEmpty { throw try context.noRoot("the command") }
         if isPaged { Pager.start(console, global) }
-        return roots.map { HistoryContext(context, $0, console) }
+        return roots.map { HistoryContext(context, $0, console, isOneOfAll: true) }
     }
 
     /// A path as it is shown: absolute if rows of several roots are shown together.
@@ -110,6 +110,11 @@ struct HistoryContext {
 
     /// The error for a path that no snapshot ever held.
     func noSuchPath(_ path: RelativePath) throws -> Failure {
+        if RootContext.habit(ByteArgument(path.bytes)) != nil {
+            return .usage(
+                "'\(Escaping.text(path))' is no path", remedy: "'archiver changes' shows what changed between snapshots"
+            )
+        }
         var remedy: String?
         if case .unknown(let nearest) = try archive.whereabouts(of: path, missingFrom: latest()), !nearest.isEmpty {
             remedy = Absence.suggestion(nearest, context.paths(in: root))
@@ -151,9 +156,26 @@ extension HistoryContext {
             let snapshot = try snapshot(named.selector)
             return [PathTarget(path: try context.paths(in: root).path(path), through: snapshot)]
         }
-        guard argument.isPattern else {
-            return [PathTarget(path: try path(argument))]
-        }
+        return try matches(argument) ?? [PathTarget(path: try path(argument))]
+    }
+
+    /// The one path that `argument` names, for a command that takes one.
+    ///
+    /// - Throws: `Failure` if it is a pattern that matches several.
+    func target(_ argument: ByteArgument) throws -> PathTarget {
+        let found = try targets(argument)
+        if let only = found.first, found.count == 1 { return only }
+        let names = found.prefix(3).map { Escaping.text($0.path) }.joined(separator: ", ")
+        throw Failure.usage(
+            "'\(Escaping.text(argument.bytes))' matches \(found.count) names: \(names)\(found.count > 3 ? " …" : "")",
+            remedy: "name one")
+    }
+
+    /// The names in all snapshots that a pattern matches; nil if `argument` has no wildcards.
+    ///
+    /// - Throws: `Failure` if nothing matches.
+    func matches(_ argument: ByteArgument) throws -> [PathTarget]? {
+        guard argument.isPattern else { return nil }
         let (base, pattern) = try context.paths(in: root).pattern(argument.bytes)
         let names = try indexing { try archive.names(matching: pattern, in: root, progress: $0) }
         let found = names.filter { base.contains($0.path) }.map { PathTarget(path: $0.path, isMatch: true) }

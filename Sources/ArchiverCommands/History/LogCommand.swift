@@ -12,7 +12,7 @@ struct LogCommand: ParsableCommand {
         abstract: "List the versions of a file or directory, newest first.",
         discussion: """
             Lists every snapshot that changed the file, or anything in the directory. Renames are followed to the \
-            old name. Of several paths, or of all roots, the versions are listed together. In a pipe the columns are \
+            old name. Of several paths, or of all roots, the versions are listed together. With --format lines the columns are \
             separated by tabs: id, time, change, size, path, other path, cause, label; for a directory: id, time, \
             added, modified, removed, path, cause, label. Lines that begin with “# note” are notes.
 
@@ -64,7 +64,7 @@ struct LogCommand: ParsableCommand {
         let console = Console(global)
         let query = HistoryQuery(
             since: period.since, until: period.until,
-            limit: window.limit ?? (console.isForPerson ? LogCommand.tableLimit : nil),
+            limit: window.limit ?? (console.isShortened ? LogCommand.tableLimit : nil),
             followsRenames: !staysWithName)
         if scope.all {
             if range != nil { throw Failure.usage("-L takes one file", remedy: "name one file instead of --all") }
@@ -119,10 +119,11 @@ struct LogCommand: ParsableCommand {
             rows.sort { $0.version.snapshot.time > $1.version.snapshot.time }
             rows = Array(rows.prefix(query.limit ?? rows.count))
         }
-        if patch || stat {
+        if patch || stat && !console.isJSON {
             for row in rows { try VersionPatches(row.history).write(row.version, isStat: stat) }
             if rows.isEmpty { console.remark(VersionList.emptiness) }
         } else {
+            if stat { for index in rows.indices { rows[index].lines = try rows[index].counted() } }
             try VersionList(directories.map(\.history)).directory(
                 showsPath: Set(rows.map { $0.history.shown($0.version.path) }).count > 1
             ).write(rows, console)
@@ -132,7 +133,7 @@ struct LogCommand: ParsableCommand {
 
     /// Reports that there may be more versions than a table shows.
     private func remarkOlder(than count: Int, _ console: Console) {
-        guard window.limit == nil, console.isForPerson, count == LogCommand.tableLimit else { return }
+        guard window.limit == nil, console.isShortened, count == LogCommand.tableLimit else { return }
         try? console.output.flush()
         console.remark("Older versions are not shown: use --since and --until, or -n for more.")
     }

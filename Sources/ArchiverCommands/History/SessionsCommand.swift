@@ -13,7 +13,7 @@ struct SessionsCommand: ParsableCommand {
         discussion: """
             A pause of 30 minutes ends a session. session~1 names the last snapshot before the latest session, \
             session~2 the last one before the session before that, and so on; they work wherever a snapshot is named. \
-            In a pipe the columns are separated by tabs: number, start, end, snapshots, added, modified, removed, \
+            With --format lines the columns are separated by tabs: number, start, end, snapshots, added, modified, removed, \
             stored bytes, snapshot before, last snapshot, root.
 
             Examples:
@@ -31,7 +31,7 @@ struct SessionsCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let period = try window.period.period()
-        let limit = window.limit ?? (console.isForPerson ? SessionsCommand.tableLimit : nil)
+        let limit = window.limit ?? (console.isShortened ? SessionsCommand.tableLimit : nil)
         var rows = try HistoryContext.each(global, scope, paths: []).flatMap { history in
             // Sessions are counted from the latest one, whatever the period.
             try history.archive.sessions(of: history.root, limit: window.period.isGiven ? nil : limit)

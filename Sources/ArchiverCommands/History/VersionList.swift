@@ -19,6 +19,11 @@ struct VersionRow {
 struct DirectoryRow {
     let history: HistoryContext
     let version: DirectoryVersion
+    /// The lines of all text files together, if they were counted.
+    var lines: LineCounts?
+
+    /// The lines that it added and removed.
+    func counted() throws -> LineCounts { try VersionPatches(history).lineCounts(of: version) }
 }
 
 /// Lists of versions of files and directories.
@@ -94,7 +99,9 @@ struct VersionList {
                 .text("cause", dispensability: 1) { $0.version.snapshot.cause.rawValue },
                 .text("label", isElastic: true) { Escaping.text($0.version.snapshot.label ?? "") },
             ], emptiness: VersionList.emptiness
-        ) { DirectoryVersionJSON(version: $0.version, notes: notes(of: $0.version.snapshot)) }
+        ) { row in
+            DirectoryVersionJSON(version: row.version, lines: row.lines, notes: notes(of: row.version.snapshot))
+        }
         listing.after = { row in
             notes(of: row.version.snapshot).map { .init(person: NoteText.below($0), pipe: NoteText.plain($0)) }
         }

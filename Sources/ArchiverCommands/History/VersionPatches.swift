@@ -41,19 +41,35 @@ struct VersionPatches {
         let what = version.isFirst ? "first snapshot" : version.counts.text
         try console.output.line(
             console.style(.yellow, "\(snapshot.id.short)  \(LocalTime.text(snapshot.time))  \(what)\(label)"))
-        if let before = try archive.neighbours(of: snapshot, isLater: false, limit: 1).first {
-            var report: any DifferenceReport =
-                isStat
-                ? StatisticsReport(console, archive, right: .archive(archive))
-                : TextReport(console: console, left: .archive(archive), right: .archive(archive))
-            var renames = Renames(archive, left: before, right: snapshot)
-            try visiting({ try archive.differences(from: before, to: snapshot, at: version.path, $0) }) {
-                if !$0.isDirectoryTimeOnly { try renames.add($0, to: &report) }
-            }
-            try renames.finish(&report)
-            try report.finish()
-        }
+        var report: any DifferenceReport =
+            isStat
+            ? StatisticsReport(console, archive, right: .archive(archive))
+            : TextReport(console: console, left: .archive(archive), right: .archive(archive))
+        try compare(version, &report)
         try console.output.line("")
+    }
+
+    /// Passes what a version of a directory changed to a report; nothing for the first snapshot.
+    ///
+    /// - Returns: whether there is a snapshot before it.
+    @discardableResult
+    private func compare(_ version: DirectoryVersion, _ report: inout any DifferenceReport) throws -> Bool {
+        let (archive, snapshot) = (history.archive, version.snapshot)
+        guard let before = try archive.neighbours(of: snapshot, isLater: false, limit: 1).first else { return false }
+        var renames = Renames(archive, left: before, right: snapshot)
+        try visiting({ try archive.differences(from: before, to: snapshot, at: version.path, $0) }) {
+            if !$0.isDirectoryTimeOnly { try renames.add($0, to: &report) }
+        }
+        try renames.finish(&report)
+        try report.finish()
+        return true
+    }
+
+    /// The numbers of lines that a version of a directory added and removed; nil for the first snapshot.
+    func lineCounts(of version: DirectoryVersion) throws -> LineCounts {
+        let lines = LineTotals(.archive(history.archive))
+        var report: any DifferenceReport = lines
+        return try compare(version, &report) ? (lines.added, lines.removed) : nil
     }
 
     /// The numbers of lines that a version added and removed; nil if either side is not text, or too large.
@@ -64,4 +80,23 @@ struct VersionPatches {
         let contents = FileContents.archive(history.archive)
         return try FileContents.lineCounts(of: difference, contents, contents)
     }
+}
+
+/// Counts the lines of all text files together.
+private final class LineTotals: DifferenceReport {
+    private let contents: FileContents
+    private(set) var added = 0
+    private(set) var removed = 0
+
+    init(_ contents: FileContents) { self.contents = contents }
+
+    func add(_ difference: Difference) throws {
+        guard FileContents.isComparable(difference),
+            let counts = try FileContents.lineCounts(of: difference, contents, contents)
+        else { return }
+        added += counts.added
+        removed += counts.removed
+    }
+
+    func finish() {}
 }

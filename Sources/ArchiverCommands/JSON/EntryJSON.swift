@@ -9,14 +9,18 @@ struct EntryJSON: Encodable {
     let entry: Entry
     /// The entries of a directory, if requested.
     var children: [Entry]?
+    /// The root that the entry is in, if entries of several roots may be shown together.
+    var root: ArchivedRoot?
 
-    init(_ entry: Entry, children: [Entry]? = nil) {
+    init(_ entry: Entry, children: [Entry]? = nil, root: ArchivedRoot? = nil) {
         self.entry = entry
         self.children = children
+        self.root = root
     }
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: JSONKey.self)
+        if let root { try object.encode(bytes: root.path.bytes, forKey: .root) }
         try object.encode(bytes: entry.path.bytes, forKey: .path)
         try object.encode(entry.kind.word, forKey: .kind)
         try object.encode(Permissions.octal(entry.permissions), forKey: .permissions)
@@ -106,7 +110,7 @@ struct StateDifferenceJSON: Encodable {
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(difference.path, forKey: .path)
         try object.encode(difference.change.sign.word, forKey: .change)
-        try object.encodeIfPresent(difference.old, forKey: .old)
-        try object.encodeIfPresent(difference.new, forKey: .new)
+        try object.encodeIfPresent(difference.old, forKey: .left)
+        try object.encodeIfPresent(difference.new, forKey: .right)
     }
 }

@@ -41,6 +41,7 @@ struct PathVersionJSON: Encodable {
 /// A directory's version as `log --json` shows it.
 struct DirectoryVersionJSON: Encodable {
     let version: DirectoryVersion
+    let lines: LineCounts?
     let notes: [Note]
 
     func encode(to encoder: any Encoder) throws {
@@ -55,6 +56,10 @@ struct DirectoryVersionJSON: Encodable {
         try object.encode(version.counts.added, forKey: .added)
         try object.encode(version.counts.modified, forKey: .modified)
         try object.encode(version.counts.removed, forKey: .removed)
+        if case .some(.some(let lines)) = lines {
+            try object.encode(lines.added, forKey: .linesAdded)
+            try object.encode(lines.removed, forKey: .linesRemoved)
+        }
         try object.encode(notes.map(NoteJSON.init), forKey: .notes)
     }
 }

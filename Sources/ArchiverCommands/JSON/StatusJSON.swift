@@ -22,6 +22,7 @@ struct ArchiveStatusJSON: Encodable {
         try archive.encode(status.storedBytes, forKey: .storedBytes)
         try archive.encode(status.freeBytes, forKey: .freeBytes)
         try archive.encode(status.room.usedBytes, forKey: .usedBytes)
+        try archive.encode(status.room.reservedBytes, forKey: .reservedBytes)
         try archive.encode(status.room.budget.maxSize, forKey: .maxSizeBytes)
         try archive.encode(status.room.budget.minFree(of: status.room.totalBytes), forKey: .minFreeBytes)
         try archive.encode(status.room.lackingBytes, forKey: .lackingBytes)

@@ -19,6 +19,7 @@ struct UsageJSON: Encodable {
         var object = encoder.container(keyedBy: JSONKey.self)
         try object.encode(usage.items.prefix(limit).map(UsageItemJSON.init), forKey: .items)
         try object.encode(usage.room.usedBytes, forKey: .usedBytes)
+        try object.encode(usage.room.reservedBytes, forKey: .reservedBytes)
         try object.encode(usage.unneededBytes, forKey: .unneededBytes)
         try object.encode(usage.thinning.snapshots, forKey: .thinningSnapshots)
         try object.encode(usage.thinning.bytes, forKey: .thinningBytes)

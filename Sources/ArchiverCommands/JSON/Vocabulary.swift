@@ -391,6 +391,8 @@ extension JSONKey {
     static let replaced = JSONKey("replaced")
     /// Paths of repositories that were left alone.
     static let repositories = JSONKey("repositories")
+    /// Space that is reserved for a full disk.
+    static let reservedBytes = JSONKey("reservedBytes")
     /// Whether it finishes an interrupted one.
     static let resumed = JSONKey("resumed")
     /// Since when no watcher is expected.

@@ -13,8 +13,8 @@ struct KeepCommand: ParsableCommand {
             to an age; watchers, or --now, forget the others. Always kept are the newest snapshot of a root, pinned \
             and labelled ones, those before and after operations of the last 30 days, pauses and mass changes, and the \
             last one with a file that was deleted later. Until forgotten snapshots are reclaimed, 'archiver unforget' \
-            brings them back. With --reset, a root follows the policy for all roots again; the default of all roots is \
-            to keep everything.
+            brings them back. With --reset, a root follows the policy for all roots again; without a root, everything \
+            is kept and the limits are the usual ones again.
 
             Examples:
               archiver keep                     # show the policies
@@ -87,7 +87,10 @@ struct KeepCommand: ParsableCommand {
             } else if let policy {
                 try archive.setPolicy(policy, of: root)
             }
-            if maxSize != nil || minFree != nil { try archive.setBudget(budget(archive.budget())) }
+            let resetsBudget = reset && root == nil
+            if maxSize != nil || minFree != nil || resetsBudget {
+                try archive.setBudget(budget(resetsBudget ? StorageBudget() : archive.budget()))
+            }
         }
         if change.dryRun || now {
             // A policy for all roots does not apply to roots with their own policy.

@@ -12,7 +12,7 @@ struct NoteCommand: ParsableCommand {
         abstract: "Add a note to a snapshot, remove notes, or list them.",
         discussion: """
             Adds a note to the latest snapshot, or to the one that --at names; 'list', 'show' and 'log' show it. \
-            Without a text, it lists the notes, oldest first. In a pipe the columns are separated by tabs: time, \
+            Without a text, it lists the notes, oldest first. With --format lines the columns are separated by tabs: time, \
             snapshot, text, root.
 
             --remove removes all notes with exactly this text; with --at only those of that snapshot. The next 'prune' \

@@ -81,7 +81,14 @@ struct PinCommand: ParsableCommand {
 
     /// The end of a pin: a span from now, or a time.
     static func end(_ time: TimeArgument) throws -> Timestamp {
-        guard let span = SpanArgument(argument: time.text) else { return try time.end() }
+        guard let span = SpanArgument(argument: time.text) else {
+            let end = try time.end()
+            if end <= .now {
+                throw Failure.usage(
+                    "'\(time.text)' is in the past", remedy: "name a time in the future, or a span: 30d")
+            }
+            return end
+        }
         guard let seconds = span.seconds else {
             throw Failure.usage("a pin without an end needs no --expires", remedy: "leave out --expires")
         }

@@ -31,7 +31,8 @@ struct PurgeCommand: ParsableCommand {
               archiver purge --text hunter2                     # in notes and labels
             """)
 
-    @Argument(help: ArgumentHelp("The files and directories to remove.", valueName: "path"), completion: .file())
+    @Argument(
+        help: ArgumentHelp("The files and directories to remove, or patterns.", valueName: "path"), completion: .file())
     var paths: [ByteArgument] = []
 
     @Option(help: ArgumentHelp("Remove paths that match a .gitignore pattern.", valueName: "pattern"))
@@ -101,8 +102,18 @@ struct PurgeCommand: ParsableCommand {
         let context = try RootContext(archive, place, paths: paths.map(\.bytes))
         let root = try context.oneRoot()
         if let pattern { return .pattern(pattern.bytes, of: root) }
-        let inRoot = context.paths(in: root)
-        return .paths(try paths.map { try inRoot.path($0.bytes) }, of: root)
+        let history = HistoryContext(context, root, Console(global))
+        return .paths(try paths.flatMap { try paths(of: $0, history) }, of: root)
+    }
+
+    /// The paths that an argument names: itself, or all names that a pattern matches.
+    private func paths(of argument: ByteArgument, _ history: HistoryContext) throws -> [RelativePath] {
+        let path = try history.path(argument)
+        // A name that exists with exactly these characters is no pattern.
+        guard argument.isPattern,
+            try history.archive.history(of: path, in: history.root, HistoryQuery(limit: 1)).isEmpty
+        else { return [path] }
+        return try history.matches(argument)?.map(\.path) ?? [path]
     }
 
     /// Asks the user on the terminal for confirmation.

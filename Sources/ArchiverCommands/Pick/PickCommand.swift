@@ -28,8 +28,8 @@ struct PickCommand: ParsableCommand {
 
     func run() throws {
         Signals.block(Signals.termination)
-        let history = try HistoryContext(global, place, paths: path.map { [$0.bytes] } ?? [], isPaged: false)
-        var moments = try PickMoments(history, history.path(path))
+        let history = try HistoryContext(global, place, paths: path.map { [$0.pathInIt] } ?? [], isPaged: false)
+        var moments = try PickMoments(history, path.map { try history.target($0).path } ?? .root)
         guard let chosen = try choose(&moments, history.console) else { throw ExitStatus.interrupted }
         if history.console.isJSON {
             return try history.console.output.line(JSONText.of(SnapshotJSON(chosen.snapshot)))

@@ -1,4 +1,4 @@
-// A list in every form: a table or lines for a person, lines with tabs for a pipe, an array for `--json`.
+// A list in every form: a table or lines for a person, lines with tabs for programs, an array for `--json`.
 
 internal import ArchiverKit
 internal import FileIO

@@ -64,8 +64,11 @@ struct ConfigCheckCommand: ParsableCommand {
             }
         } catch { throw ArchiverError(error) }
         let roots = try ServiceConfiguration(file).roots
-        try Console(global).summary(
-            "\(Escaping.text(file.path.bytes)) is right: \(Plural.of(roots.count, "root")).")
+        let console = Console(global)
+        if console.isJSON {
+            return try console.output.line(JSONText.of(ConfigurationCheckJSON(file: file.path, rootCount: roots.count)))
+        }
+        try console.summary("\(Escaping.text(file.path.bytes)) is right: \(Plural.of(roots.count, "root")).")
     }
 }
 
@@ -130,5 +133,16 @@ private struct ConfigurationRowJSON: Encodable {
         try object.encode(row.key, forKey: .key)
         try object.encode(row.value, forKey: .value)
         try object.encode(row.source, forKey: .from)
+    }
+}
+
+private struct ConfigurationCheckJSON: Encodable {
+    let file: FilePath
+    let rootCount: Int
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(bytes: file.bytes, forKey: .configuration)
+        try object.encode(rootCount, forKey: .rootCount)
     }
 }

@@ -52,10 +52,12 @@ enum StatusText {
         return lines + status.findings.map { finding($0, style) }
     }
 
-    /// "6.1 MiB (5.9 MiB of it data)": what du(1) and 'archiver usage' show, with the catalogue.
+    /// "6.1 MiB (5.9 MiB of it data) and 1.0 MiB reserved for a full disk": together what du(1) shows.
     private static func size(_ status: ArchiveStatus) -> String {
         let (used, data) = (ByteCount.text(status.room.usedBytes), ByteCount.text(status.storedBytes))
-        return used == data ? used : "\(used) (\(data) of it data)"
+        let reserved = status.room.reservedBytes
+        return (used == data ? used : "\(used) (\(data) of it data)")
+            + (reserved > 0 ? " and \(ByteCount.text(reserved)) reserved for a full disk" : "")
     }
 
     /// "up to date  /home/ann: 12 snapshots, the latest of 2026-11-21 10:15:30", or the first finding instead.

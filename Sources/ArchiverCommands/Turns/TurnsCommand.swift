@@ -11,8 +11,8 @@ struct TurnsCommand: ParsableCommand {
         commandName: "turns",
         abstract: "List the marked turns and what each changed, newest first.",
         discussion: """
-            A turn lasts from one 'archiver mark' to the next; the latest turn lasts to the latest snapshot. In a pipe \
-            the columns are separated by tabs: number, time, name, added, modified, removed, snapshot before, snapshot \
+            A turn lasts from one 'archiver mark' to the next; the latest turn lasts to the latest snapshot. With \
+            --format lines the columns are separated by tabs: number, time, name, added, modified, removed, snapshot before, snapshot \
             after, root.
 
             Examples:
@@ -33,7 +33,7 @@ struct TurnsCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let period = try window.period.period()
-        let limit = window.limit ?? (console.isForPerson ? TurnsCommand.tableLimit : nil)
+        let limit = window.limit ?? (console.isShortened ? TurnsCommand.tableLimit : nil)
         var rows = try HistoryContext.each(global, scope, paths: []).flatMap { history in
             // Turns are counted from the latest one, whatever the period.
             try history.archive.turns(of: history.root, limit: window.period.isGiven ? nil : limit)

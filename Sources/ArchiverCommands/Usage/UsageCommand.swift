@@ -15,7 +15,7 @@ struct UsageCommand: ParsableCommand {
             number of file versions; name a directory to list its contents. Elsewhere, lists the roots. Data that \
             several of them share is counted separately. With --by day and --by snapshot, lists the bytes that each \
             day or snapshot added. Below the table are the space that can be reclaimed, the space that 'archiver keep \
-            --usual' would free, the archive's growth, and when its space is used up. In a pipe the columns are \
+            --usual' would free, the archive's growth, and when its space is used up. With --format lines the columns are \
             separated by tabs: bytes, versions or snapshots, name. A terminal shows 40 rows, unless -n is given.
 
             Examples:
@@ -46,14 +46,14 @@ struct UsageCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let archive = try global.openArchive()
-        let context = try RootContext(archive, place, paths: directory.map { [$0.bytes] } ?? [])
+        let context = try RootContext(archive, place, paths: directory.map { [$0.pathInIt] } ?? [])
         switch by ?? (context.root == nil && directory == nil ? .root : .path) {
         case .day: try writeDays(archive.dailyUsage(of: context.root), console)
         case .snapshot: try writeSnapshots(archive.snapshots(SnapshotQuery(root: context.root)), console)
         case .root: try write(usage(archive, .root, console), console)
         case .path:
             let root = try context.oneRoot()
-            let path = try context.paths(in: root).path(directory?.bytes ?? Array(":/".utf8))
+            let path = try directory.map { try HistoryContext(context, root, console).target($0).path } ?? .root
             let usage = try usage(archive, .path(root: root, directory: path), console)
             let holds = usage.items.contains { item in
                 if case .path = item.owner { true } else { false }
@@ -81,7 +81,7 @@ struct UsageCommand: ParsableCommand {
 
     /// The number of lines to write out of `count`.
     private func shown(_ count: Int, _ console: Console) -> Int {
-        min(count, rows.limit ?? (console.isForPerson ? 40 : count))
+        min(count, rows.limit ?? (console.isShortened ? 40 : count))
     }
 
     private func write(_ usage: ArchiveUsage, _ console: Console) throws {

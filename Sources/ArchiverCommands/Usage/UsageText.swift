@@ -24,10 +24,12 @@ enum UsageText {
     /// The lines below the table.
     static func lines(_ usage: ArchiveUsage) -> [String] {
         let room = usage.room
+        let reserved = room.reservedBytes
+        let more = reserved > 0 ? ", and reserves \(ByteCount.text(reserved)) for a full disk" : ""
         var lines = [
             "",
-            "the archive uses \(ByteCount.text(room.usedBytes)); \(ByteCount.text(usage.unneededBytes)) of it is not "
-                + "needed by any listed snapshot or saved state: 'archiver prune' reclaims what was forgotten",
+            "the archive uses \(ByteCount.text(room.usedBytes))\(more); \(ByteCount.text(usage.unneededBytes)) "
+                + "of it is not needed by any listed snapshot or saved state: 'archiver prune' reclaims what was forgotten",
         ]
         if usage.thinning.snapshots > 0 {
             lines.append(

@@ -11,7 +11,12 @@ package enum ShellWord {
         guard Array(Escaping.prose(bytes).utf8) == bytes, case let text = String(decoding: bytes, as: UTF8.self),
             !text.unicodeScalars.contains(where: isUnclear)
         else { return "$'" + bytes.map(dollarQuoted).joined() + "'" }
-        if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
+        // A tilde means a home directory only at the beginning of a word or after a colon.
+        if !text.isEmpty, text.first != "~", !text.contains(":~"),
+            text.utf8.allSatisfy({ isPlain($0) || $0 == UInt8(ascii: "~") })
+        {
+            return text
+        }
         return "\"" + text.map { "\\\"$`".contains($0) ? "\\\($0)" : "\($0)" }.joined() + "\""
     }
 

@@ -52,12 +52,21 @@ struct HabitTests {
             (["log", "--pretty=oneline"], "'--format lines'"), (["diff", "-w"], "'--word-diff'"),
             (["list", "--limt", "3"], "'--limit'"),
             (["grep", "-r", "x"], "directories are searched"), (["grep", "-n", "x"], "line numbers are always shown"),
+            (["blame", "latest~1", "notes/todo.txt"], "blame latest~1:FILE"),
+            (["log", "HEAD~1..HEAD"], "'archiver changes'"),
+            (["diff", "HEAD~2..HEAD"], "latest~2 latest"), (["changes", "oldest..latest"], "oldest latest"),
+            (["list", "@1d"], "'archiver show @1d'"), (["grep", "-v", "x"], "do not match"),
+            (["merge", "x"], "one line"),
+            (["switch", "x"], "'restore'"), (["help", "--all"], "'archiver help commands'"),
+            (["log", "-limit", "3"], "'--limit'"),
             (["-C", "/tmp", "list"], "--root"), (["reflog"], "'operations'"), (["commit", "-m", "x"], "'capture'"),
             // restic and borg
             (["snapshots"], "'list'"), (["backup", "."], "'capture'"), (["ls", "latest"], "'show' or 'list'"),
             (["check", "--read-data"], "'--data'"), (["forget", "--keep-last", "5"], "'archiver keep'"),
             (["prune", "--keep-daily", "7"], "'archiver keep'"), (["dump", "latest", "x"], "'cat'"),
             (["mount", "/mnt"], "'browse'"), (["-r", "/x", "list"], "'--archive'"),
+            (["find", "-name", "x"], "archiver find PATTERN"), (["unlock"], "nothing to unlock"),
+            (["pin", "latest", "--expires", "2001-01-01"], "is in the past"),
             (["create", "x", "."], "'capture'"),
             (["extract", "x"], "'restore'"), (["delete", "x"], "'forget' or 'purge'"), (["version"], "'--version'"),
             (["restore", "latest", "--include", "x"], "archiver restore SNAPSHOT PATH"),
@@ -74,6 +83,17 @@ struct HabitTests {
         let outcome = try HabitTests.run(["list", option])
         expectRefusal(outcome, 64, naming: option)
         #expect(outcome.errorText.contains("— see 'archiver list --help'"), "\(outcome.errorText)")
+    }
+
+    @Test(
+        "a path in a snapshot that does not exist is an error about the snapshot",
+        arguments: ["latest~7:notes/todo.txt", "7c11e0:notes/todo.txt"])
+    func missingSnapshot(argument: String) throws {
+        for command in ["cat", "restore", "show", "diff"] {
+            let outcome = try HabitTests.run([command, argument])
+            expectRefusal(outcome, 1, naming: String(argument.prefix { $0 != ":" }))
+            #expect(!outcome.errorText.contains("is a path"), "\(outcome.errorText)")
+        }
     }
 
     @Test("the name of a deleted file in the place of a snapshot names the snapshot that has it")

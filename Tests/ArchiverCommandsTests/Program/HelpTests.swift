@@ -14,14 +14,14 @@ struct HelpTests {
 
     init() throws { work = try Workplace() }
 
-    @Test("the first help shows a dozen commands in groups, and '--all' shows every command once")
+    @Test("the first help shows a dozen commands in groups, and 'help commands' shows every command once")
     func groups() throws {
         let first = try work.run("help")
         #expect(first.status == 0)
         #expect(try work.run("--help").text == first.text)
         #expect(first.lines.count { $0.firstMatch(of: /^ {4}[a-z]+ {2,}[A-Z]/) != nil } == 12, "\(first.text)")
         #expect(first.lines.allSatisfy { $0.count <= 80 })
-        let all = try work.run("help", "--all")
+        let all = try work.run("help", "commands")
         #expect(all.status == 0)
         let described = try ChildProcess.run(Workplace.program, [Array("--experimental-dump-help".utf8)])
         let root = try #require(try JSON.object(described.output)["command"] as? [String: Any])

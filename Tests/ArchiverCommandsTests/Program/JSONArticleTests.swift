@@ -23,7 +23,7 @@ struct JSONArticleTests {
         return Set(article[start.upperBound..<end.lowerBound].matches(of: /`(\w+)`/).map { String($0.1) })
     }
 
-    @Test("every command writes the fields that the article lists, in the same order")
+    @Test("every command writes the fields that the article lists, with all options that choose what is shown")
     func commands() throws {
         let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/JSONOutput.md")
         let optional = try JSONArticleTests.optionalFields(article)
@@ -37,7 +37,7 @@ struct JSONArticleTests {
         try work.remove("tree/plan.md")
         try work.write("notes/todo.txt", "three\n")
         try work.write("new", "new\n")
-        try Archive.open(work.archive).save(["score": 9002], as: "game")
+        for score in [9002, 9003] { try Archive.open(work.archive).save(["score": score], as: "game") }
         #expect(try work.run("check").status == 0)
         try expectFields(of: halves[0], optional, work)
         let watcher = try work.start("watch", work.root.string)
@@ -54,19 +54,34 @@ struct JSONArticleTests {
         for section in sections {
             let command = try #require(section.split(separator: "\n").first).split(separator: " ").map(String.init)
             let block = try #require(section.firstMatch(of: /```json\n([\s\S]*?)\n```/)?.1)
-            let outcome = try work.run(
-                (command.prefix(1) + ["--json"] + command.dropFirst()).map { Array($0.utf8) }, in: work.root)
-            let written = outcome.output.isEmpty ? outcome.error : outcome.output
-            let differences = Shape.differences(
-                documented: try Shape.json(Array(block.utf8)), written: try Shape.json(written), optional,
-                at: command[0])
-            #expect(differences.isEmpty, "\(command): \(differences)")
-            let vocabulary = try JSONArticleTests.vocabulary()
-            // What a program saved has its own fields.
-            let skipped: Set<String> = command == ["show", "game"] ? ["state"] : []
-            let words = Shape.fields(of: try Shape.json(written), without: skipped)
-            #expect(words.filter { !Shape.isWord($0, of: vocabulary) }.isEmpty, "\(command)")
+            let documented = try Shape.json(Array(block.utf8))
+            for command in [command] + JSONArticleTests.others(section) {
+                try expectFields(of: command, documented, optional, work)
+            }
         }
+    }
+
+    /// The commands of which a section says that they write the same fields.
+    private static func others(_ section: String) -> [[String]] {
+        guard let text = section.firstMatch(of: /\nThe same fields: ([^\n]*(?:\n[^\n]+)*?)\.\n/)?.1 else { return [] }
+        return text.matches(of: /`([^`]+)`/).map { $0.1.split(whereSeparator: \.isWhitespace).map(String.init) }
+    }
+
+    private func expectFields(
+        of command: [String], _ documented: Any, _ optional: Set<String>, _ work: Workplace
+    ) throws {
+        let outcome = try work.run(
+            (command.prefix(1) + ["--json"] + command.dropFirst()).map { Array($0.utf8) }, in: work.root)
+        let written = try Shape.json(outcome.output.isEmpty ? outcome.error : outcome.output)
+        let differences = Shape.differences(documented: documented, written: written, optional, at: command[0])
+        #expect(differences.isEmpty, "\(command): \(differences)")
+        // An empty list shows no fields.
+        #expect((documented as? [Any])?.isEmpty != false || (written as? [Any])?.isEmpty == false, "\(command)")
+        let vocabulary = try JSONArticleTests.vocabulary()
+        // What a program saved has its own fields.
+        let skipped: Set<String> = command[0] == "show" ? ["state"] : []
+        let words = Shape.fields(of: written, without: skipped)
+        #expect(words.filter { !Shape.isWord($0, of: vocabulary) }.isEmpty, "\(command)")
     }
 
     /// The words for fields and their meanings, as the program's source lists them.

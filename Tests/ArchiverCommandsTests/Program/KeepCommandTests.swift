@@ -53,6 +53,8 @@ struct KeepCommandTests {
         #expect(try json("--max-size", "20G", "--min-free", "5%")["maxSizeBytes"] as? Int == 20 << 30)
         #expect(try json("--max-size", "none")["maxSizeBytes"] is NSNull)
         #expect(try json()["minFreePercent"] as? Int == 5)
+        let reset = try json("--reset", "--max-size", "1G")
+        #expect(reset["minFreePercent"] as? Int == 10 && reset["maxSizeBytes"] as? Int == 1 << 30)
     }
 
     @Test("if an archive cannot get within its maximum size, prune forgets nothing, says why and exits with 3")

@@ -198,6 +198,52 @@ struct KeyboardTests {
         expectRefusal(try Self.run(work, "restore", "latest", "*.none"), 1, naming: "*.none")
     }
 
+    @Test("a pattern after a selector's colon works as one without a selector, in every command with such a path")
+    func patternsInSnapshots() throws {
+        let work = try Workplace()
+        for name in ["a.md", "sub/b.md", "c.txt"] { try work.write(name, name + "\n") }
+        _ = try work.capture()
+        for name in ["a.md", "sub/b.md", "c.txt"] { try work.write(name, "changed " + name + "\n") }
+        _ = try work.capture()
+        #expect(try Self.run(work, "cat", "oldest:*.md").text == "a.md\nsub/b.md\n")
+        #expect(try Self.run(work, "cat", "oldest:sub/*.md", "c.txt").text == "sub/b.md\nc.txt\n")
+        let shown = try Self.run(work, "show", "latest:*.md").lines
+        #expect(shown.count == 2 && shown.allSatisfy { $0.hasSuffix(".md") }, "\(shown)")
+        #expect(try Self.run(work, "diff", "oldest:*.md", "latest").lines.count == 2)
+        #expect(try Self.run(work, "diff", "oldest", "latest:su*").text.contains("sub/b.md"))
+        #expect(try Self.run(work, "changes", "oldest:*.md").lines.count == 2)
+        #expect(try Self.run(work, "changes", "oldest:*.txt", "--timeline").lines.count == 1)
+        #expect(try Self.run(work, "restore", "oldest:*.md").status == 0)
+        #expect(try work.read("tree/a.md") == Array("a.md\n".utf8))
+        #expect(try work.read("tree/c.txt") == Array("changed c.txt\n".utf8))
+        for words in [["cat", "oldest:*.none"], ["diff", "oldest:*.none", "latest"], ["changes", "oldest:*.none"]] {
+            expectRefusal(try work.run(words.map { Array($0.utf8) }, in: work.root), 1, naming: "*.none")
+        }
+    }
+
+    @Test("commands that take one path take a pattern for it, and name the matches if it has several")
+    func onePattern() throws {
+        let work = try Workplace()
+        for name in ["a.md", "sub/b.md", "sub/c.txt"] { try work.write(name, name + "\n") }
+        _ = try work.capture()
+        try work.write("sub/c.txt", "two\n")
+        _ = try work.capture()
+        #expect(try Self.run(work, "blame", "*.txt").status == 64)
+        #expect(try Self.run(work, "blame", "sub/*.txt").lines.count == 1)
+        #expect(try Self.run(work, "usage", "su*").text.contains("sub/c.txt"))
+        #expect(
+            try Self.run(work, "bisect", "--good", "oldest", "--path", "sub/*.txt", "--", "grep", "-q", "two", "x")
+                .errorText.contains("bad as well"))
+        expectRefusal(try Self.run(work, "blame", "*.md"), 64, naming: "a.md, sub/b.md")
+        #expect(
+            try Self.run(work, "purge", "*.md", "--dry-run").lines.prefix(2) == [
+                "a.md: in 2 snapshots", "sub/b.md: in 2 snapshots",
+            ])
+        // A pattern in a directory is about that directory.
+        let below = try work.run(["purge", "*.md", "--dry-run"].map { Array($0.utf8) }, in: work.path("tree/sub"))
+        #expect(below.lines.first == "sub/b.md: in 2 snapshots", "\(below.text)")
+    }
+
     @Test("pinning again keeps the reason and the end unless they are given")
     func pinAgain() throws {
         let work = try Workplace()
@@ -231,6 +277,25 @@ struct KeyboardTests {
         #expect(try work.run("capture", work.path("other").string).status == 0)
         let lines = try Self.run(work, "status", ".").lines
         #expect(lines.contains { $0.hasPrefix("archive ") && $0.contains(": 2 snapshots, ") }, "\(lines)")
+    }
+
+    @Test("the sizes that status and usage show are together what the files have")
+    func sizes() throws {
+        let work = try Workplace()
+        _ = try work.capture()
+        let archive = try #require(
+            try JSON.object(Self.run(work, "status", "--json").output)["archive"] as? [String: Any])
+        let usage = try JSON.object(Self.run(work, "usage", "--json").output)
+        let (used, reserved) = (archive["usedBytes"] as? Int ?? 0, archive["reservedBytes"] as? Int ?? 0)
+        #expect(used == usage["usedBytes"] as? Int && reserved == usage["reservedBytes"] as? Int)
+        #expect(reserved >= 1 << 20)
+        #expect(try Self.run(work, "status").text.contains(" reserved for a full disk, "))
+        #expect(try Self.run(work, "usage", "--format", "table").text.contains(", and reserves "))
+        // The rest is small: locks, settings and archive.json.
+        let files = try ChildProcess.run(
+            "find", [work.archive.string, "-type", "f", "-printf", "%s\n"].map { Array($0.utf8) })
+        let total = files.lines.compactMap { Int($0) }.reduce(0, +)
+        #expect(abs(total - used - reserved) < 64 << 10, "\(files.text)")
     }
 
     @Test("a bisection whose ends are not good and bad is no usage error")
