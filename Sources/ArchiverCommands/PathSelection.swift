@@ -79,7 +79,7 @@ extension RootContext {
     /// The failure that shows how to write a selector of git; nil if `argument` is none.
     static func habit(_ argument: ByteArgument) -> Failure? {
         let text = String(decoding: argument.bytes, as: UTF8.self)
-        if let ends = text.firstMatch(of: /^([^.:]*)\.\.\.?([^.:]*)$/) {
+        if let ends = text.firstMatch(of: /^([^.:\/]+)\.\.\.?([^.:\/]*)$/) {
             let words = [ends.1, ends.2].map { ShellWord.text($0.isEmpty ? "latest" : latest($0)) }.joined(
                 separator: " ")
             return .usage("'\(Escaping.text(text))' is not one snapshot", remedy: "name two: \(words)")
