@@ -278,7 +278,10 @@ final class WatchedRoot: Sendable {
         let rules = try await Blocking.run { [path, service] () throws(ArchiverError) in
             try facing { () -> ExclusionRules? in
                 let directory = try RootDirectory.open(path)
-                guard let related = try archive.continueHistory(of: directory) else { return nil }
+                // A path that has become a link leads to a root of its own.
+                guard directory.path == path, let related = try archive.continueHistory(of: directory) else {
+                    return nil
+                }
                 service.report(.related(root: path, related))
                 return related.relation == .moved ? try service.rules(of: path) : nil
             }

@@ -88,6 +88,8 @@ import Testing
         for free in stride(from: 0, through: 640_000, by: 32_000) {
             if free > 0 { try disk.files.remove("archive") }
             try FileManager.default.copyItem(atPath: base.archive.directory.string, toPath: place.string)
+            // Otherwise its room is enough.
+            try disk.files.remove("archive/ballast")
             let note = Comment(rawValue: "with \(free) bytes free")
             let room = try disk.freeBytes
             try disk.fill(room - min(room, free))
@@ -112,25 +114,28 @@ import Testing
 
     @Test("on a full small disk, a prune frees what is dead between data that is still needed")
     func prune() throws {
-        let disk = try SmallDisk(mebibytes: 24)
+        let disk = try SmallDisk(mebibytes: 12)
         var random = SeededGenerator("a prune on a full small disk")
         let base = try Sandbox()
-        let archive = try Archive.open(disk.files.full("archive"), creating: true)
-        for number in 0..<40 {
+        var last: ListedSnapshot?
+        for number in 0..<12 {
             try base.root.write("kept \(number)", random.noise(300_000))
             try base.root.write("changed", random.noise(60_000))
-            _ = try archive.capture(base.root.directory)
+            // As a command does: it opens the archive, and closes it.
+            let archive = try Archive.open(disk.files.full("archive"), creating: true)
+            let snapshot = try #require(try archive.capture(base.root.directory).snapshot)
+            if let last { try archive.forget([.snapshot(last)]) }
+            last = snapshot
+            archive.store.close()
         }
         let wanted = try TreeListing(of: base.root.directory)
-        for snapshot in try archive.snapshots().dropLast() { try archive.forget([.snapshot(snapshot)]) }
-        archive.store.close()
         // The space that the program has reserved for this moment is all there is.
         try disk.fill(try disk.freeBytes)
         var options = MaintenanceOptions()
         options.grace = .zero
         let full = try Archive.open(disk.files.full("archive"))
         let pruned = try #require(try full.maintain(options).pruned)
-        #expect(pruned.withoutRoom == 0 && pruned.freedBytes > 2_000_000, "\(pruned)")
+        #expect(pruned.withoutRoom == 0 && pruned.freedBytes > 500_000, "\(pruned)")
         let checked = try full.check(data: true)
         #expect(checked.findings == [])
         let target = base.base.full("target")

@@ -46,7 +46,10 @@ package struct Ballast: Sendable {
     ///   - segmentBytes: the size of the largest segment, which must be copied before it can be dropped.
     ///   - wanted: more bytes that are useful.
     package func reserveIfThereIsRoom(toCopy segmentBytes: UInt64 = 0, _ wanted: UInt64 = 0) {
-        let needed = max(min(wanted, Ballast.mostBytes), min(segmentBytes + Ballast.copyingBytes, Ballast.mostBytes))
+        // The copy, and what copying needs besides it.
+        let needed = min(
+            max(wanted, segmentBytes + segmentBytes / 3 + (segmentBytes > 0 ? Ballast.copyingBytes : 0)),
+            Ballast.mostBytes)
         if segmentBytes > 0, bytes >= needed { return }
         guard let folder = try? Descriptor.open(directory, O_RDONLY | O_DIRECTORY),
             let free = try? FileSystem.freeBytes(of: folder), let total = try? FileSystem.totalBytes(of: folder)

@@ -121,6 +121,8 @@ package final class Reclaimer {
                 foresee(victims, survey)
                 return result
             }
+            // What this process still has open of dropped segments takes room.
+            store.closeRemovedSegments()
             let batch = options.purged == nil ? batch(of: victims, survey, room: store.segments.freeBytes()) : victims
             if batch.isEmpty { recordWithoutRoom(victims, survey) }
             if batch.isEmpty || result.waitedFor != nil { break }

@@ -50,7 +50,7 @@ struct KeepingCommandTests {
         try expect(1, "is not pinned", "unpin", "latest")
         try expect(0, "unpinned", "unpin", ids[1])
         try expect(1, "is not pinned", "unpin", ids[1])
-        try expect(64, "would already be over", "pin", "latest", "--expires", "2001-01-01")
+        try expect(64, "is in the past", "pin", "latest", "--expires", "2001-01-01")
         try expect(64, "no snapshot is named", "pin", "--reason", "why")
         try expect(1, "no snapshot", "pin", "no-such-label")
         try expect(64, "leave out the colon and the path", "pin", "latest:empty")

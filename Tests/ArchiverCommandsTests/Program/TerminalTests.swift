@@ -91,7 +91,7 @@ struct TerminalTests {
         #expect(!pipe.text.contains("\r"))
     }
 
-    @Test("watch prints a line before the first capture, and its progress on SIGUSR1")
+    @Test("watch prints a line before its first capture, and its progress on SIGUSR1")
     func firstLine() throws {
         let work = try Workplace()
         _ = try work.capture()
@@ -102,7 +102,7 @@ struct TerminalTests {
                 .map { Array($0.utf8) },
             environment: ["ARCHIVER_ARCHIVE": work.archive.string], directory: "/")
         let first = try process.line { _ in true }
-        #expect(first.hasSuffix("  watching \(work.root): first capture…"), "\(first)")
+        #expect(first.hasSuffix("  watching \(work.root): comparing with the latest snapshot…"), "\(first)")
         process.send(SIGUSR1)
         let answer = try process.line { _ in true }
         #expect(answer.hasPrefix("capturing \(work.root): 0"), "\(answer)")
