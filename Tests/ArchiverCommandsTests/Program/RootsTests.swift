@@ -149,7 +149,8 @@ struct RootsTests {
         try expectHistory(["1", "2", "3", "4"], at: away)
         if !leavesLink {
             let again = try place.run("roots", "move", place.root.string, away.string)
-            #expect(again.status == 1 && again.errorText.contains("its history is at \(away) now"), "\(again.errorText)")
+            #expect(
+                again.status == 1 && again.errorText.contains("its history is at \(away) now"), "\(again.errorText)")
         }
         // Another directory at the old path has a history of its own, also if it is the first one's copy.
         if leavesLink { #expect(unlink(place.root.string) == 0) }
