@@ -214,6 +214,11 @@ package final class Catalogue: Sendable {
         }
     }
 
+    /// Gives back the room of the log; waits a minute at most for processes that are reading.
+    func truncateLog() {
+        _ = try? queue().writeWithoutTransaction { db in try db.checkpoint(.truncate) }
+    }
+
     /// The error; for SQLite, a quota that is used up is an I/O error like any other, and here a full disk.
     private static func explained(_ error: any Error, _ db: Database) -> any Error {
         guard let known = error as? DatabaseError, [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(known.resultCode),

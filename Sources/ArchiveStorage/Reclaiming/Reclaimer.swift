@@ -123,7 +123,12 @@ package final class Reclaimer {
             }
             // What this process still has open of dropped segments takes room.
             store.closeRemovedSegments()
-            let batch = options.purged == nil ? batch(of: victims, survey, room: store.segments.freeBytes()) : victims
+            var batch = options.purged == nil ? batch(of: victims, survey, room: store.segments.freeBytes()) : victims
+            if batch.isEmpty, !victims.isEmpty {
+                // On a small disk, the log of what was dropped so far takes the room for the next copy.
+                catalogue.truncateLog()
+                batch = self.batch(of: victims, survey, room: store.segments.freeBytes())
+            }
             if batch.isEmpty { recordWithoutRoom(victims, survey) }
             if batch.isEmpty || result.waitedFor != nil { break }
             let all = done + victims.reduce(0) { $0 + $1.indexedLength }
