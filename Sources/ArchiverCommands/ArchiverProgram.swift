@@ -16,8 +16,6 @@ package enum ArchiverProgram {
         CurrentProcess.reserveStandardDescriptors()
         // A closed pipe is reported by write(2) as EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
-        // libdispatch tells the system's log about every thread whose priority it may not raise.
-        setenv("LIBDISPATCH_LOG", "NO", 0)
         Signals.block(Signals.progress)
         let arguments = ByteArgument.ofProcess()
         var lasting: (any LastingCommand)?
@@ -33,6 +31,9 @@ package enum ArchiverProgram {
 
     /// Runs a lasting command, and exits when it ends.
     private static func run(_ command: any LastingCommand, _ arguments: [String]) -> Never {
+        // libdispatch tells the system's log about every thread whose priority it may not raise. What `archiver run` starts
+        // must not inherit this, and is started by no lasting command.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
         // SIGHUP even if it was ignored at the start: the service reads its configuration again.
         Signals.block(Signals.termination + [SIGHUP])
         Task.detached {

@@ -28,7 +28,8 @@ public struct CheckNotice: Sendable, Codable {
     public let time: Timestamp
     /// How many faults it found.
     public let findingCount: Int
-    /// When the bytes of each segment were last read and verified, by its path below `segments`.
+    /// When the bytes of each segment were last read and verified, by its path and length: one that has grown since has
+    /// bytes that never were.
     let verified: [String: Timestamp]
     /// When the bytes verified the longest ago were verified; nil if some never were.
     public let verifiedSince: Timestamp?
@@ -38,6 +39,8 @@ public struct CheckNotice: Sendable, Codable {
     private static let parts = 8
 
     private static func file(_ layout: ArchiveLayout) -> EnclosedPath { layout.settings.appending("checked.json") }
+
+    private static func key(_ segment: ListedSegment) -> String { "\(segment.path) \(segment.indexedLength)" }
 
     package static func read(_ layout: ArchiveLayout) -> CheckNotice? {
         let file = file(layout)
@@ -55,7 +58,7 @@ public struct CheckNotice: Sendable, Codable {
             let verified = read(layout)?.verified ?? [:]
             let bytes = segments.reduce(0) { $0 + $1.indexedLength }
             var (numbers, sum) = (Set<Int64>(), 0)
-            let oldestFirst = segments.map { (segment: $0, time: verified[$0.path]) }.sorted { one, other in
+            let oldestFirst = segments.map { (segment: $0, time: verified[key($0)]) }.sorted { one, other in
                 guard let time = one.time else { return other.time != nil }
                 return other.time.map { time < $0 } ?? false
             }
@@ -79,7 +82,7 @@ public struct CheckNotice: Sendable, Codable {
         let before = CheckNotice.read(layout)?.verified ?? [:]
         var verified: [String: Timestamp] = [:]
         for segment in segments {
-            verified[segment.path] = read.contains(segment.number) ? time : before[segment.path]
+            verified[key(segment)] = read.contains(segment.number) ? time : before[key(segment)]
         }
         let isComplete = verified.count == segments.count
         let notice = CheckNotice(

@@ -97,6 +97,12 @@ import Testing
         _ = try archive.capture(sandbox.root.directory)
         #expect(try archive.check(data: true).findings == [])
         #expect(try !archive.status().isDamaged)
+        // Bytes that were added since are not verified.
+        #expect(try archive.status().lastCheck?.verifiedSince != nil)
+        try sandbox.root.write("little", "x")
+        try sandbox.capture()
+        #expect(try archive.check(data: false).findings == [])
+        #expect(try archive.status().lastCheck?.verifiedSince == nil)
     }
 
     @Test("a restore in place of damaged content does not touch the present file")

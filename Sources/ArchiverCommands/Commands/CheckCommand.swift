@@ -18,7 +18,7 @@ struct CheckCommand: ParsableCommand {
             Examples:
               archiver check
               archiver check --data             # slower: reads all data
-              archiver check --part             # every week: all data within eight weeks
+              archiver check --part             # every week: all data in about eight weeks
             """)
 
     @Flag(help: "Read and verify every byte.")

@@ -93,7 +93,7 @@ struct ServiceStart {
 
     /// The user's line for cron that starts the service; nil if there is none, or no cron.
     var cronLine: String? {
-        guard let (status, table) = run(["crontab", "-l"], ofErrors: false), status == 0 else { return nil }
+        guard let (status, table) = try? run(["crontab", "-l"], ofErrors: false), status == 0 else { return nil }
         return table.split(whereSeparator: \.isNewline).map(String.init).first { line in
             line.firstMatch(of: /^[ \t]*[^#].*archiver'? service/) != nil && line.contains("--system") == isOfSystem
         }
@@ -102,19 +102,24 @@ struct ServiceStart {
     /// Runs a program.
     ///
     /// - Parameter ofErrors: whether its stderr is read, instead of its stdout; the other one is discarded or inherited.
-    /// - Returns: its exit status and what it printed; nil if it cannot be run.
-    private func run(_ words: [String], ofErrors: Bool) -> (status: Int32, said: String)? {
+    /// - Returns: its exit status and what it printed.
+    /// - Throws: `FileError` if it does not exist or cannot be run.
+    private func run(_ words: [String], ofErrors: Bool) throws(FileError) -> (status: Int32, said: String) {
         var ends: [CInt] = [-1, -1]
         // The program itself gets a copy.
-        guard clinux_pipe(&ends) == 0 else { return nil }
+        guard clinux_pipe(&ends) == 0 else { throw FileError("run", FilePath(words.first ?? ""), .current) }
         let output = Descriptor(owning: ends[0])
         let input = ends[1]
         let nothing = clinux_openat(AT_FDCWD, "/dev/null", O_WRONLY | O_CLOEXEC, 0)
-        let program = try? ChildProgram(
-            words.map { Array($0.utf8) }, output: ofErrors ? nil : input, error: ofErrors ? input : nothing)
-        close(input)
-        close(nothing)
-        guard let program else { return nil }
+        let program: ChildProgram
+        do {
+            defer {
+                close(input)
+                close(nothing)
+            }
+            program = try ChildProgram(
+                words.map { Array($0.utf8) }, output: ofErrors ? nil : input, error: ofErrors ? input : nothing)
+        }
         let said = (try? output.readToEnd(limit: 1 << 20, path: "the output")) ?? []
         return (program.wait(), String(decoding: said, as: UTF8.self))
     }
@@ -126,10 +131,13 @@ struct ServiceStart {
     /// - Returns: what it says if it fails, in one line; nil if it succeeds.
     private func complaint(about words: [String]) -> String? {
         let all = ["systemctl"] + (isOfSystem ? [] : ["--user"]) + words
-        guard let (status, said) = run(all, ofErrors: true) else { return "there is no systemctl" }
-        if status == 0 { return nil }
-        let lines = said.split(whereSeparator: \.isNewline)
-        return lines.first.map(String.init) ?? "systemctl failed"
+        do {
+            let (status, said) = try run(all, ofErrors: true)
+            if status == 0 { return nil }
+            return said.split(whereSeparator: \.isNewline).first.map(String.init) ?? "systemctl failed"
+        } catch {
+            return error.code == .noSuchFileOrDirectory ? "there is no systemctl" : "\(error)"
+        }
     }
 
     /// Whether the user's services run while the user is not logged in; nil for the machine's.

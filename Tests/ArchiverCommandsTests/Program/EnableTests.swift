@@ -19,8 +19,7 @@ struct EnableTests {
 
     init() throws {
         work = try Workplace()
-        try work.write("../bin/systemctl", "#!/bin/sh\necho \"$*\" >> '\(work.path("calls"))'\n")
-        chmod(work.path("bin/systemctl").string, 0o755)
+        try work.write(program: "bin/systemctl", "#!/bin/sh\necho \"$*\" >> '\(work.path("calls"))'\n")
     }
 
     /// An environment with the recording systemctl.
@@ -120,9 +119,9 @@ struct EnableTests {
     @Test("disable names a line for cron and a service that was started by hand, and lets that one go of the directory")
     func otherStarts() throws {
         try work.write(
-            "../bin/crontab", "#!/bin/sh\necho '# @reboot archiver service'\necho '@reboot /usr/bin/archiver service'\n"
+            program: "bin/crontab",
+            "#!/bin/sh\necho '# @reboot archiver service'\necho '@reboot /usr/bin/archiver service'\n"
         )
-        chmod(work.path("bin/crontab").string, 0o755)
         #expect(try run("enable", work.root.string, environment: systemd).status == 0)
         let process = try work.start("service", "--json")
         _ = try process.line { $0.contains("\"watching\"") }

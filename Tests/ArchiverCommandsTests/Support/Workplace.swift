@@ -94,6 +94,17 @@ final class Workplace {
         chmod(file.string, 0o644)
     }
 
+    /// Writes a program.
+    ///
+    /// Another process copies it: one that another test starts meanwhile has this process's files open for writing until
+    /// its exec(2), so that running the program would fail with ETXTBSY.
+    func write(program name: String, _ text: String) throws {
+        let source = try place.write("program", text)
+        let copying = ["install", "-D", "-m", "755", source.string, path(name).string]
+        let outcome = try ChildProcess.run(copying, directory: place.path)
+        try #require(outcome.status == 0, "\(outcome.errorText)")
+    }
+
     /// Blocks captures of the tree until the lock is released.
     func blockCaptures() throws -> FileLock {
         let name = "capture-" + ChunkID(hashing: root.bytes).hex.prefix(16) + ".lock"
