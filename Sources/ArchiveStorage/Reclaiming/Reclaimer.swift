@@ -121,7 +121,7 @@ package final class Reclaimer {
                 foresee(victims, survey)
                 return result
             }
-            let batch = options.purged == nil ? batch(of: victims, survey, room: store.segments.freeBytes()) : victims
+            let batch = options.purged == nil ? batch(of: victims, survey, room: store.freeBytes()) : victims
             if batch.isEmpty { recordWithoutRoom(victims, survey) }
             if batch.isEmpty || result.waitedFor != nil { break }
             let all = done + victims.reduce(0) { $0 + $1.indexedLength }
@@ -228,7 +228,7 @@ package final class Reclaimer {
 
     /// Determines what a run would do: the same batches, without the work.
     private func foresee(_ victims: [ListedSegment], _ survey: SegmentSurvey) {
-        var room = store.segments.freeBytes().map { $0 + options.releasedBytes }
+        var room = store.freeBytes().map { $0 + options.releasedBytes }
         var left = victims
         while true {
             let batch = batch(of: left, survey, room: room)
@@ -438,8 +438,8 @@ package final class Reclaimer {
     }
 
     private func remove(_ segment: String) throws(StorageError) {
-        guard pacing.isShared else { return try store.segments.remove(segment, pausing: nil) }
-        try store.segments.remove(segment) { [pacing] () throws(StorageError) in
+        guard pacing.isShared else { return try store.writable().remove(segment, pausing: nil) }
+        try store.writable().remove(segment) { [pacing] () throws(StorageError) in
             try pacing.makeWay()
         }
     }
@@ -461,7 +461,7 @@ package final class Reclaimer {
         defer { withExtendedLifetime(opening) {} }
         let known = Set(try catalogue.segments().map(\.path))
         for name in try store.segments.list().segments where !known.contains(name) {
-            guard let bytes = try? store.segments.open(name, writable: false),
+            guard let bytes = try? store.segments.open(name),
                 let header = try? Segment(bytes).readHeader(), header.archive == store.manifest.id,
                 try catalogue.isDropped(header.segment)
             else { continue }
