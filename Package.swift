@@ -30,6 +30,15 @@ let package = Package(
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
     targets: [
+        // MARK: Age - files encrypted for recipients, as the program age has them
+        .target(
+            name: "Age",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]),
+        .testTarget(name: "AgeTests", dependencies: ["Age", "Compression", "TestSupport", "TestTraits"]),
+
         // MARK: ArchiveFormat - values to bytes and back: ids, entries, nodes, snapshots, blocks, segments
         .target(
             name: "ArchiveFormat",
@@ -80,8 +89,9 @@ let package = Package(
         .target(
             name: "ArchiverCommands",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Configuring", "Exclusions", "FileIO",
-                "Mementos", "SavedStates", "TextDiff", "Threading", "Timeline", "TimelineServer", "WatchControl",
+                "Age", "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Configuring", "Exclusions",
+                "FileIO", "Mementos", "ObjectStore", "Replicas", "SavedStates", "TextDiff", "Threading", "Timeline",
+                "TimelineServer", "WatchControl",
                 "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -102,7 +112,7 @@ let package = Package(
             name: "ArchiverKit",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Checking", "Exclusions", "FileIO",
-                "FileWatching", "History", "Keeping", "Restoring", "Roots", "SavedStates", "SnapshotTree",
+                "FileWatching", "History", "Keeping", "Replicas", "Restoring", "Roots", "SavedStates", "SnapshotTree",
                 "WatchControl", "Watching",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -286,6 +296,36 @@ let package = Package(
         .target(name: "Mementos", dependencies: ["Threading"]),
         .testTarget(name: "MementosTests", dependencies: ["Mementos", "TestSupport", "Threading"]),
 
+        // MARK: ObjectStore - stores of objects that are written once: a directory, in memory
+        .target(
+            name: "ObjectStore",
+            dependencies: [
+                "CLinux", "FileIO", "Threading", .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .testTarget(
+            name: "ObjectStoreTests",
+            dependencies: [
+                "FileIO", "ObjectStore", "TestSupport", "TestTraits", "Threading",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
+        // MARK: Replicas - an archive's segments in object stores: sending, reading, checking, cloning
+        .target(
+            name: "Replicas",
+            dependencies: [
+                "Age", "ArchiveFormat", "ArchiveStorage", "Archives", "FileIO", "ObjectStore", "Roots", "Threading",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .testTarget(
+            name: "ReplicasTests",
+            dependencies: [
+                "Age", "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "FileIO", "Keeping", "Mementos",
+                "ObjectStore", "Replicas", "Roots", "TestSupport", "TestTraits", "Threading", "Watching",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
         // MARK: Restoring - trees to files, in place or elsewhere, and the record of the operation
         .target(
             name: "Restoring",
@@ -387,7 +427,7 @@ let package = Package(
             name: "Watching",
             dependencies: [
                 "ArchiveFormat", "Archives", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching",
-                "Keeping", "Mementos", "Roots", "SnapshotTree", "Threading", "WatchControl",
+                "Keeping", "Mementos", "ObjectStore", "Replicas", "Roots", "SnapshotTree", "Threading", "WatchControl",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
     ],

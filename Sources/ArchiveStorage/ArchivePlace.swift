@@ -28,6 +28,21 @@ struct ArchivePlace {
         writable = segments
     }
 
+    /// Segments that can only be read.
+    ///
+    /// - Parameter name: how they are called in messages.
+    init(reading segments: any SegmentSource, named name: FilePath) {
+        layout = ArchiveLayout(name)
+        self.segments = segments
+        writable = nil
+    }
+
+    /// The best copy of archive.json in the segments of the archive `id`; nil if there is none.
+    func manifest(inSegmentsOf id: ArchiveID) throws(StorageError) -> ArchiveManifest? {
+        guard let copy = try manifestsOfSegments()[id] else { return nil }
+        return copy.manifest
+    }
+
     /// Reads the manifest.
     func open() throws(StorageError) -> ArchiveManifest {
         do {

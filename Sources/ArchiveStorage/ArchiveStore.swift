@@ -150,6 +150,31 @@ package final class ArchiveStore: Sendable {
         return (store, try store.update())
     }
 
+    /// Opens the archive whose segments are in `source` for reading; its catalogue is built in memory.
+    ///
+    /// - Parameter name: how it is called in messages.
+    package static func open(
+        reading source: any SegmentSource, of id: ArchiveID, named name: FilePath
+    ) throws(StorageError) -> ArchiveStore {
+        let place = ArchivePlace(reading: source, named: name)
+        guard let manifest = try place.manifest(inSegmentsOf: id) else {
+            throw StorageError(.noArchive, name, "there are no segments in \(name) yet")
+        }
+        if let word = manifest.obstacleToReading { throw StorageError.later(name, word, isReading: true) }
+        return try openForReading(
+            place, manifest,
+            StorageError(
+                .readOnly, name, "\(name) is a replica, which can only be read", remedy: Advice.cloneToWrite.text))
+    }
+
+    /// The best copy of archive.json in the segments of the archive `id` at a place that is no archive yet; nil if there is
+    /// none.
+    package static func manifest(
+        of id: ArchiveID, inSegmentsAt layout: ArchiveLayout
+    ) throws(StorageError) -> ArchiveManifest? {
+        try ArchivePlace(of: layout.directory).manifest(inSegmentsOf: id)
+    }
+
     /// How often an archive is opened for reading if segments are dropped in the meantime.
     private static let readingTries = 16
 
@@ -429,6 +454,8 @@ package final class ArchiveStore: Sendable {
     private func takeOverSegment() throws(StorageError) -> SegmentWriter? {
         let retired = retiredSegments.withLock { $0 }
         let copied = try catalogue.copiedSegments()
+        // If it is not known what replicas have, no segment is continued.
+        guard let replicated = try? replicatedBytes() else { return nil }
         for row in try catalogue.segments().reversed() where !row.isSealed && !retired.contains(row.number) {
             if let name = row.name, copied.contains(name) { continue }
             guard let (segment, bytes) = try? openToWrite(row), try bytes.tryLock() else { continue }
@@ -436,8 +463,11 @@ package final class ArchiveStore: Sendable {
             guard let current = try catalogue.segment(row.number), !current.isSealed,
                 try segment.length() == current.indexedLength
             else { continue }
-            if current.indexedLength >= manifest.parameters.segmentBytes {
-                // Its last writer could not seal it. Nothing more is appended, even if this attempt fails too.
+            if current.indexedLength >= manifest.parameters.segmentBytes
+                || current.indexedLength < replicated[row.path] ?? 0
+            {
+                // Its last writer could not seal it, or a replica has more of it. Nothing more is appended, even if this
+                // attempt fails too.
                 try? SegmentWriter(current, segment, bytes, of: self).seal(catalogue)
                 continue
             }

@@ -28,6 +28,10 @@ package struct Reclaimed: Sendable, Hashable {
     package var bytesWithoutRoom = 0
     /// The bytes that must be free on the disk to drop one of those.
     package var roomNeeded = 0
+    /// Segments skipped because a replica does not have them yet.
+    package var unreplicated = 0
+    /// Bytes that would be free in those.
+    package var bytesUnreplicated = 0
     /// The suspended process that kept segments from being dropped; nil if there was none.
     package var waitedFor: LockHolder?
     /// Segments that stay because of damage; each entry is a sentence.
@@ -169,7 +173,19 @@ package final class Reclaimer {
             return segments.filter { unclean.contains($0.number) }.sorted { $0.path > $1.path }
         }
         let copied = try catalogue.copiedSegments()
-        let segments = segments.filter { $0.name.map { !copied.contains($0) } ?? true }
+        let lacking = try store.unreplicated(segments)
+        (result.unreplicated, result.bytesUnreplicated) = (0, 0)
+        for segment in segments where lacking.contains(segment.number) {
+            let free = survey.tally(of: segment.number).freeBytes
+            if free > 0 {
+                (result.unreplicated, result.bytesUnreplicated) = (
+                    result.unreplicated + 1, result.bytesUnreplicated + free
+                )
+            }
+        }
+        let segments = segments.filter { segment in
+            !lacking.contains(segment.number) && segment.name.map { !copied.contains($0) } ?? true
+        }
         let small = segments.filter { $0.indexedLength < store.manifest.parameters.segmentBytes / 8 }
         let isMerging = small.count >= Reclaimer.smallSegments
         let withNotes = try segmentsWithRemovedNotes()

@@ -117,7 +117,7 @@ package final class Segment: Sendable {
     }
 
     /// Exactly `count` bytes from `offset`.
-    func read(at offset: Int, count: Int) throws(StorageError) -> [UInt8] {
+    package func read(at offset: Int, count: Int) throws(StorageError) -> [UInt8] {
         let bytes = try read(at: offset, atMost: count)
         guard bytes.count == count else { throw StorageError.damaged(path, offset: offset, .truncated) }
         return bytes
@@ -198,5 +198,16 @@ package final class Segment: Sendable {
             pause()
         }
         return hash
+    }
+}
+
+extension Segment {
+    /// Whether a block at or after `offset`, where one begins, says that segments were dropped.
+    ///
+    /// If a header cannot be read, the answer is what the blocks before it say.
+    package func hasDroppedSegments(from offset: Int) throws(StorageError) -> Bool {
+        let scan = try SegmentScan(
+            of: self, from: max(offset, SegmentHeader.byteCount), verifyingPayloads: false, passingDamage: false)
+        return scan.records.contains { $0.kind == .droppedSegments }
     }
 }

@@ -8,6 +8,7 @@ public import Checking
 internal import FileIO
 internal import FileWatching
 internal import Glibc
+internal import Replicas
 public import Roots
 public import SystemPackage
 
@@ -54,6 +55,10 @@ extension Archive {
             if let finding = Finding(room, roomNotice(), isFirst: try !hasForgottenForRoom()) {
                 findings.append(finding)
             }
+            var replicas: [ReplicaStatus] = []
+            do throws(ArchiverError) { replicas = try self.replicas() } catch {
+                findings.append(Finding(error.message, remedy: error.remedy))
+            }
             let states = try store.catalogue.stateTitles().reduce(into: StateTotals()) { totals, title in
                 totals.count += title.count
                 let (sum, overflows) = totals.storedBytes.addingReportingOverflow(title.storedBytes)
@@ -75,7 +80,7 @@ extension Archive {
             return ArchiveStatus(
                 directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, room: room,
                 states: states,
-                damage: damage, roots: statuses,
+                damage: damage, replicas: replicas, roots: statuses,
                 limits: WatchLimits(
                     watches: limits[.inotifyWatches], instances: limits[.inotifyInstances],
                     queuedEvents: limits[.inotifyQueue], marks: limits[.fanotifyMarks]),

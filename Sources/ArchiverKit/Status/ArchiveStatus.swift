@@ -3,6 +3,7 @@
 public import ArchiveFormat
 public import ArchiveStorage
 public import FileIO
+public import Replicas
 public import SystemPackage
 
 /// The status of one root.
@@ -46,6 +47,8 @@ public struct ArchiveStatus: Sendable {
     public internal(set) var states = StateTotals()
     /// Damaged or unreadable parts of the archive; also among the findings.
     public internal(set) var damage: [ArchiveFinding] = []
+    /// The status of each replica, ordered by name.
+    public internal(set) var replicas: [ReplicaStatus] = []
     /// The status of each root, ordered by path.
     public let roots: [RootStatus]
     /// The system's limits on watching.
@@ -54,7 +57,9 @@ public struct ArchiveStatus: Sendable {
     public let findings: [Finding]
 
     /// Whether there are no findings.
-    public var isWell: Bool { findings.isEmpty && roots.allSatisfy { $0.findings.isEmpty } }
+    public var isWell: Bool {
+        findings.isEmpty && roots.allSatisfy { $0.findings.isEmpty } && replicas.allSatisfy { $0.findings.isEmpty }
+    }
 }
 
 /// How much programs have saved in an archive.

@@ -1,0 +1,62 @@
+// The encrypted bytes: steps of 64 KiB, each with a tag, the last one marked (C2SP age.md, "Payload"; RFC 8439).
+
+internal import Crypto
+internal import FoundationEssentials
+
+/// Lengths of encrypted bytes, which stand behind the header: a nonce, and the steps.
+package enum AgePayload {
+    /// The plain bytes of a step; the last one may be shorter.
+    package static let stepBytes: UInt64 = 64 << 10
+    static let tagBytes: UInt64 = 16
+    static let sealedStepBytes = stepBytes + tagBytes
+    static let nonceBytes = UInt64(AgeHeader.nonceLength)
+
+    /// The length of the nonce and the steps of `plain` bytes.
+    package static func length(ofPlain plain: UInt64) -> UInt64 {
+        nonceBytes + plain + max(1, (plain + stepBytes - 1) / stepBytes) * tagBytes
+    }
+
+    /// The number of plain bytes in a nonce and steps of `length` bytes; nil if no number of plain bytes has it.
+    package static func plainLength(of length: UInt64) -> UInt64? {
+        guard length >= nonceBytes + tagBytes else { return nil }
+        let steps = length - nonceBytes
+        let rest = steps % sealedStepBytes
+        let full = steps / sealedStepBytes
+        if rest == 0 { return full * stepBytes }
+        // The last step is not empty, unless it is the only one.
+        guard rest > tagBytes || (rest == tagBytes && full == 0) else { return nil }
+        return full * stepBytes + rest - tagBytes
+    }
+}
+
+/// Encrypts and decrypts steps with the key of one file.
+struct StepCipher: Sendable {
+    private let key: SymmetricKey
+
+    init(_ fileKey: FileKey, nonce: [UInt8]) {
+        key = fileKey.derived(info: "payload", salt: nonce)
+    }
+
+    /// The nonce of a step: its number, big-endian in 11 bytes, and whether it is the last one.
+    private func nonce(_ step: UInt64, _ isLast: Bool) -> [UInt8] {
+        [0, 0, 0] + (0..<8).map { UInt8(truncatingIfNeeded: step >> UInt64(56 - 8 * $0)) } + [isLast ? 1 : 0]
+    }
+
+    func seal(_ plain: some DataProtocol, step: UInt64, isLast: Bool) throws(AgeError) -> [UInt8] {
+        do {
+            let nonce = try ChaChaPoly.Nonce(data: nonce(step, isLast))
+            let box = try ChaChaPoly.seal(plain, using: key, nonce: nonce)
+            // The combined form begins with the nonce of 12 bytes.
+            return Array(box.combined.dropFirst(12))
+        } catch { throw AgeError(.damaged, "cannot encrypt: \(error)") }
+    }
+
+    /// The plain bytes; nil if the step is not authentic at this place.
+    func open(_ sealed: ArraySlice<UInt8>, step: UInt64, isLast: Bool) -> [UInt8]? {
+        guard sealed.count >= Int(AgePayload.tagBytes),
+            let box = try? ChaChaPoly.SealedBox(combined: nonce(step, isLast) + sealed),
+            let plain = try? ChaChaPoly.open(box, using: key)
+        else { return nil }
+        return Array(plain)
+    }
+}

@@ -1,0 +1,199 @@
+// Objects as files below a directory: a USB disk, NFS, CephFS.
+
+internal import CLinux
+internal import FileIO
+internal import Glibc
+internal import SystemPackage
+internal import Threading
+
+/// Objects as files below a directory, which must exist: a missing mount is not an empty store.
+///
+/// An object is written under a temporary name, made durable, and then gets its name by a call that replaces nothing
+/// (renameat2(2) with RENAME_NOREPLACE, or link(2)). No symbolic link below the directory is followed.
+package final class DirectoryStore: ObjectStore {
+    package let address: String
+    private let directory: FilePath
+    private let closing = StoreClosing()
+    /// The directories in which the temporary files of killed processes have been removed.
+    private let cleaned = Locked(Set<RelativePath>())
+
+    /// Makes a store of an absolute path, without a system call.
+    package init(path: String) {
+        directory = FilePath(path)
+        address = "file://\(path)"
+    }
+
+    package func put(_ name: ObjectName, from source: any ObjectSource) throws(ObjectStoreError) -> PutOutcome {
+        let operation = naming("write", name, "to")
+        return try reporting(operation) {
+            let root = try openRoot(operation)
+            let path = name.path
+            // An existing object is not written again.
+            if try FileStatus.read(path, beneath: root) != nil { return .exists }
+            let parent = path.parent ?? .root
+            try createDirectory(parent, in: root)
+            let folder = try root.open(beneath: parent, O_RDONLY | O_DIRECTORY)
+            try removeLeftBehind(in: folder, parent)
+            let temporary = try TemporaryFile(in: folder, path: FilePath(path))
+            var position: UInt64 = 0
+            try source.forEachPiece(operation) { (piece) throws(ObjectStoreError) in
+                try closing.check(operation)
+                do throws(FileError) { try temporary.file.write(piece, at: position, path: FilePath(path)) } catch {
+                    throw ObjectStoreError(error.below(directory), operation)
+                }
+                position += UInt64(piece.count)
+            }
+            try temporary.file.synchronize(path: FilePath(path))
+            do throws(FileError) { try temporary.rename(toNew: CName(path.name)) } catch {
+                guard error.code == .fileExists else { throw error }
+                return .exists
+            }
+            try folder.synchronize(path: FilePath(parent))
+            return .created
+        }
+    }
+
+    package func get(_ name: ObjectName, _ range: Range<UInt64>?) throws(ObjectStoreError) -> [UInt8] {
+        let operation = naming("read", name, "from")
+        return try reporting(operation) {
+            let root = try openRoot(operation)
+            let path = name.path
+            guard let status = try FileStatus.read(path, beneath: root), status.kind == .file else {
+                throw ObjectStoreError(.noSuchObject, operation)
+            }
+            let file = try root.open(beneath: path, O_RDONLY | O_NONBLOCK)
+            let start = min(range?.lowerBound ?? 0, status.size)
+            let end = max(start, min(range?.upperBound ?? status.size, status.size))
+            guard end - start <= ObjectLimit.bytesInMemory else { throw ObjectStoreError(.tooLarge, operation) }
+            var bytes = [UInt8](repeating: 0, count: Int(end - start))
+            let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: start, path: FilePath(path)) }
+            bytes.removeLast(bytes.count - count)
+            return bytes
+        }
+    }
+
+    package func length(of name: ObjectName) throws(ObjectStoreError) -> UInt64? {
+        let operation = naming("find", name)
+        return try reporting(operation) {
+            let root = try openRoot(operation)
+            guard let status = try FileStatus.read(name.path, beneath: root), status.kind == .file else { return nil }
+            return status.size
+        }
+    }
+
+    package func list(_ prefix: String, _ body: (ObjectEntry) throws -> Void) throws {
+        let operation = "list \(prefix) in \(address)"
+        guard ObjectName.canBegin(prefix) else { return }
+        let root = try reporting(operation) { try openRoot(operation) }
+        try list(.root, in: root, prefix, operation, body)
+    }
+
+    /// Lists a directory in the order of whole names: `a-b` is before `a/b`, which is before `ab`.
+    private func list(
+        _ path: RelativePath, in root: borrowing Descriptor, _ prefix: String, _ operation: String,
+        _ body: (ObjectEntry) throws -> Void
+    ) throws {
+        try closing.check(operation)
+        let names: [[UInt8]]
+        do throws(FileError) {
+            let folder = try root.open(beneath: path, O_RDONLY | O_DIRECTORY)
+            var items: [[UInt8]] = []
+            for item in try DirectoryReader.list(folder, path: path) {
+                let name = item.name
+                var kind = item.kind
+                if kind == nil { kind = try FileStatus.read(CName(name), in: folder, path: path)?.kind }
+                if kind == .directory {
+                    items.append(name + [UInt8(ascii: "/")])
+                } else if kind == .file {
+                    items.append(name)
+                }
+            }
+            names = items.sorted { $0.lexicographicallyPrecedes($1) }
+        } catch  where error.code == .noSuchFileOrDirectory && !path.isRoot {
+            // Another process has removed it.
+            return
+        } catch { throw ObjectStoreError(error.below(directory), operation) }
+        for bytes in names {
+            let isDirectory = bytes.last == UInt8(ascii: "/")
+            let inner = path.appending(isDirectory ? Array(bytes.dropLast()) : bytes)
+            guard let name = ObjectName(String(decoding: inner.bytes, as: UTF8.self)) else { continue }
+            if isDirectory {
+                let text = name.text + "/"
+                if text.hasPrefix(prefix) || prefix.hasPrefix(text) {
+                    try list(inner, in: root, prefix, operation, body)
+                }
+            } else if name.text.hasPrefix(prefix) {
+                let status: FileStatus?
+                do throws(FileError) { status = try FileStatus.read(inner, beneath: root) } catch {
+                    throw ObjectStoreError(error.below(directory), operation)
+                }
+                if let status, status.kind == .file { try body(ObjectEntry(name: name, length: status.size)) }
+            }
+        }
+    }
+
+    package func delete(_ name: ObjectName) throws(ObjectStoreError) {
+        let operation = naming("delete", name, "from")
+        try reporting(operation) {
+            let root = try openRoot(operation)
+            let path = name.path
+            guard let status = try FileStatus.read(path, beneath: root), status.kind == .file else { return }
+            let parent = path.parent ?? .root
+            let folder = try root.open(beneath: parent, O_RDONLY | O_DIRECTORY)
+            do throws(FileError) { try folder.removeFile(CName(path.name), path: FilePath(path)) } catch {
+                if error.code != .noSuchFileOrDirectory { throw error }
+            }
+            try folder.synchronize(path: FilePath(parent))
+        }
+    }
+
+    package func close() { closing.close() }
+
+    // MARK: Directories
+
+    private func openRoot(_ operation: String) throws -> Descriptor {
+        do throws(FileError) { return try Descriptor.open(directory, O_RDONLY | O_DIRECTORY) } catch {
+            guard error.code == .noSuchFileOrDirectory else { throw error }
+            throw ObjectStoreError(.noSuchBucket, operation, directory.string)
+        }
+    }
+
+    /// Creates the directories of `path` that are missing, durably.
+    private func createDirectory(_ path: RelativePath, in root: borrowing Descriptor) throws(FileError) {
+        if path.isRoot { return }
+        if try FileStatus.read(path, beneath: root) != nil { return }
+        let parent = path.parent ?? .root
+        try createDirectory(parent, in: root)
+        let folder = try root.open(beneath: parent, O_RDONLY | O_DIRECTORY)
+        do throws(FileError) {
+            try folder.createDirectory(CName(path.name), permissions: 0o700, path: FilePath(path))
+        } catch {
+            // Another process may have been quicker.
+            if error.code != .fileExists { throw error }
+        }
+        try folder.synchronize(path: FilePath(parent))
+    }
+
+    /// Removes the temporary files of killed processes, once for each directory.
+    private func removeLeftBehind(in folder: borrowing Descriptor, _ path: RelativePath) throws(FileError) {
+        guard cleaned.withLock({ $0.insert(path).inserted }) else { return }
+        let listed = try folder.open(CName(".".utf8), O_RDONLY | O_DIRECTORY, path: path)
+        for item in try DirectoryReader.list(listed, path: path) where TemporaryFile.isTemporaryName(item.bytes) {
+            _ = try? TemporaryFile.removeLeftBehind(CName(item.bytes), in: folder, path: FilePath(path))
+        }
+    }
+
+    private func reporting<Result: ~Copyable>(
+        _ operation: String, _ body: () throws -> Result
+    ) throws(ObjectStoreError) -> Result {
+        try closing.check(operation)
+        do { return try body() } catch let error as ObjectStoreError { throw error } catch let error as FileError {
+            throw ObjectStoreError(error.below(directory), operation)
+        } catch { throw ObjectStoreError(.failed, operation, "\(error)") }
+    }
+}
+
+extension ObjectName {
+    /// The path of its file.
+    fileprivate var path: RelativePath { RelativePath(unchecked: Array(text.utf8)) }
+}
