@@ -20,9 +20,9 @@ PROGRAM = "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"
 BUILD_PACKAGES := zlib1g-dev libsqlite3-dev pkg-config
 SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time mandoc zsh dpkg-dev \
-	chromium chromium-driver firefox-esr
+	chromium chromium-driver firefox-esr age openssh-sftp-server openssl libcurl4
 
-.PHONY: help setup setup-test build build-tests demo test test-all browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall deb tarball system-test bench bench-lines build-benchmarks year clean
+.PHONY: help setup setup-test build build-tests demo test test-all test-ceph browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall deb tarball system-test bench bench-lines build-benchmarks year clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -58,9 +58,10 @@ test: build-tests build ## Run all tests: each kind of fault once, short runs of
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-20} $(MAKE) --no-print-directory fuzz
 	@SOAK_SECONDS=$${SOAK_SECONDS:-60} $(MAKE) --no-print-directory soak
 
-# THOROUGH makes the tests try every fault and every byte, and more random histories.
+# THOROUGH makes the tests try every fault and every byte, and more random histories. Ceph needs root.
 test-all: ## Run all tests with everything that they can try, and fuzzing and faults for minutes.
 	@THOROUGH=1 FUZZ_SECONDS=$${FUZZ_SECONDS:-120} SOAK_SECONDS=$${SOAK_SECONDS:-300} $(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-ceph
 
 # axe-core checks the accessibility rules, geckodriver drives Firefox; Python packages contain them.
 AXE = .build/axe/axe_playwright_python/axe.min.js
@@ -86,6 +87,13 @@ browser-hour: setup-test build ## Print the memory of a page, its server and a w
 
 test-debug: setup-test build ## Run the tests on a debug build: it builds faster, but the tests are slower.
 	@export ARCHIVER_STRICT=1 ARCHIVER_BINARY=$(PROGRAM); $(call logged,test-debug,$(SWIFT) test)
+
+# A cluster of three disks on sparse files; needs root.
+CEPH = Tests/Ceph/ceph.sh $(CURDIR)/.build/ceph
+test-ceph: build-tests ## Test stores of objects with a real Ceph on this machine.
+	@fixtures/setup.sh ceph-mon ceph-osd radosgw curl
+	@$(CEPH) down; rm -rf .build/ceph; $(CEPH) up 3
+	@CEPH_CLUSTER=$(CURDIR)/.build/ceph $(RUN_TESTS) --filter CephTests; result=$$?; $(CEPH) down; exit $$result
 
 # Runs a command, writes its output to .build, and repeats the failures at the end.
 logged = mkdir -p .build; $(2) 2>&1 | tee .build/$(1).log || { \

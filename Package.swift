@@ -37,7 +37,12 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]),
-        .testTarget(name: "AgeTests", dependencies: ["Age", "Compression", "TestSupport", "TestTraits"]),
+        .testTarget(
+            name: "AgeTests",
+            dependencies: [
+                "Age", "CZlib", "TestSupport", "TestTraits", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
 
         // MARK: ArchiveFormat - values to bytes and back: ids, entries, nodes, snapshots, blocks, segments
         .target(
@@ -90,9 +95,8 @@ let package = Package(
             name: "ArchiverCommands",
             dependencies: [
                 "Age", "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Configuring", "Exclusions",
-                "FileIO", "Mementos", "ObjectStore", "Replicas", "SavedStates", "TextDiff", "Threading", "Timeline",
-                "TimelineServer", "WatchControl",
-                "Watching",
+                "FileIO", "Mementos", "ObjectStore", "Programs", "Replicas", "SavedStates", "TextDiff", "Threading",
+                "Timeline", "TimelineServer", "WatchControl", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -169,6 +173,9 @@ let package = Package(
                 "ArchiveFormat", "ArchiveStorage", "Exclusions", "FileIO", "FileWatching", "Roots", "SnapshotTree",
                 "Threading", .product(name: "SystemPackage", package: "swift-system"),
             ]),
+
+        // MARK: CCurl - libcurl, loaded while the program runs
+        .target(name: "CCurl"),
 
         // MARK: CLibdeflate - libdeflate's header
         .systemLibrary(name: "CLibdeflate"),
@@ -296,11 +303,13 @@ let package = Package(
         .target(name: "Mementos", dependencies: ["Threading"]),
         .testTarget(name: "MementosTests", dependencies: ["Mementos", "TestSupport", "Threading"]),
 
-        // MARK: ObjectStore - stores of objects that are written once: a directory, in memory
+        // MARK: ObjectStore - stores of objects that are written once: S3, SFTP, a directory; one in memory
         .target(
             name: "ObjectStore",
             dependencies: [
-                "CLinux", "FileIO", "Threading", .product(name: "SystemPackage", package: "swift-system"),
+                "CCurl", "CLinux", "FileIO", "Programs", "Threading",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .testTarget(
             name: "ObjectStoreTests",
@@ -308,6 +317,11 @@ let package = Package(
                 "FileIO", "ObjectStore", "TestSupport", "TestTraits", "Threading",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
+
+        // MARK: Programs - starts other programs
+        .target(
+            name: "Programs",
+            dependencies: ["CLinux", "FileIO", .product(name: "SystemPackage", package: "swift-system")]),
 
         // MARK: Replicas - an archive's segments in object stores: sending, reading, checking, cloning
         .target(
@@ -437,7 +451,7 @@ let package = Package(
 // `make check` and `make test` set it. Without it, a newer compiler's warnings do not break programs that use archiver.
 let isStrict = Context.environment["ARCHIVER_STRICT"] != nil
 
-let inC: Set = ["CLinux", "faults"]
+let inC: Set = ["CCurl", "CLinux", "faults"]
 for target in package.targets where ![.system, .plugin, .binary].contains(target.type) && !inC.contains(target.name) {
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),

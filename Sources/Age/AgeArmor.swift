@@ -40,7 +40,6 @@ package enum AgeArmor {
             }
             decoded += piece
         }
-        guard !decoded.isEmpty else { throw malformed("it is empty") }
         return decoded
     }
 }

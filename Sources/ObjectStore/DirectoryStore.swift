@@ -83,53 +83,36 @@ package final class DirectoryStore: ObjectStore {
 
     package func list(_ prefix: String, _ body: (ObjectEntry) throws -> Void) throws {
         let operation = "list \(prefix) in \(address)"
-        guard ObjectName.canBegin(prefix) else { return }
         let root = try reporting(operation) { try openRoot(operation) }
-        try list(.root, in: root, prefix, operation, body)
+        try ObjectTree.list(
+            prefix,
+            children: { (path) throws(ObjectStoreError) in
+                try reporting(operation) { try children(of: RelativePath(unchecked: Array(path.utf8)), in: root) }
+            }, body)
     }
 
-    /// Lists a directory in the order of whole names: `a-b` is before `a/b`, which is before `ab`.
-    private func list(
-        _ path: RelativePath, in root: borrowing Descriptor, _ prefix: String, _ operation: String,
-        _ body: (ObjectEntry) throws -> Void
-    ) throws {
-        try closing.check(operation)
-        let names: [[UInt8]]
-        do throws(FileError) {
-            let folder = try root.open(beneath: path, O_RDONLY | O_DIRECTORY)
-            var items: [[UInt8]] = []
-            for item in try DirectoryReader.list(folder, path: path) {
-                let name = item.name
-                var kind = item.kind
-                if kind == nil { kind = try FileStatus.read(CName(name), in: folder, path: path)?.kind }
-                if kind == .directory {
-                    items.append(name + [UInt8(ascii: "/")])
-                } else if kind == .file {
-                    items.append(name)
-                }
-            }
-            names = items.sorted { $0.lexicographicallyPrecedes($1) }
-        } catch  where error.code == .noSuchFileOrDirectory && !path.isRoot {
+    private func children(
+        of path: RelativePath, in root: borrowing Descriptor
+    ) throws(FileError) -> [ObjectTreeItem] {
+        let folder: Descriptor
+        do { folder = try root.open(beneath: path, O_RDONLY | O_DIRECTORY) } catch {
             // Another process has removed it.
-            return
-        } catch { throw ObjectStoreError(error.below(directory), operation) }
-        for bytes in names {
-            let isDirectory = bytes.last == UInt8(ascii: "/")
-            let inner = path.appending(isDirectory ? Array(bytes.dropLast()) : bytes)
-            guard let name = ObjectName(String(decoding: inner.bytes, as: UTF8.self)) else { continue }
-            if isDirectory {
-                let text = name.text + "/"
-                if text.hasPrefix(prefix) || prefix.hasPrefix(text) {
-                    try list(inner, in: root, prefix, operation, body)
-                }
-            } else if name.text.hasPrefix(prefix) {
-                let status: FileStatus?
-                do throws(FileError) { status = try FileStatus.read(inner, beneath: root) } catch {
-                    throw ObjectStoreError(error.below(directory), operation)
-                }
-                if let status, status.kind == .file { try body(ObjectEntry(name: name, length: status.size)) }
+            if error.code == .noSuchFileOrDirectory, !path.isRoot { return [] }
+            throw error
+        }
+        var items: [ObjectTreeItem] = []
+        for item in try DirectoryReader.list(folder, path: path) {
+            guard let name = String(validating: item.bytes, as: UTF8.self) else { continue }
+            if item.kind == .directory {
+                items.append(ObjectTreeItem(name: name, kind: .directory, length: 0))
+            } else if item.kind == .file || item.kind == nil,
+                let status = try FileStatus.read(CName(item.bytes), in: folder, path: path)
+            {
+                if status.kind == .file { items.append(ObjectTreeItem(name: name, kind: .object, length: status.size)) }
+                if status.kind == .directory { items.append(ObjectTreeItem(name: name, kind: .directory, length: 0)) }
             }
         }
+        return items
     }
 
     package func delete(_ name: ObjectName) throws(ObjectStoreError) {

@@ -145,3 +145,22 @@ package enum StoreAddress: Sendable, Hashable {
         return String(validating: bytes, as: UTF8.self)
     }
 }
+
+/// Opens stores.
+package enum ObjectStores {
+    /// Opens the store of an address, without a request to it.
+    ///
+    /// - Parameter environment: the process's variables: credentials of S3, and where its files are.
+    package static func open(
+        _ address: StoreAddress, environment: [String: String]
+    ) throws(ObjectStoreError) -> any ObjectStore {
+        switch address {
+        case .directory(let path): DirectoryStore(path: path)
+        case .sftp(let user, let host, let port, let path): SFTPStore(user: user, host: host, port: port, path: path)
+        case .s3(let bucket, let prefix, let endpoint, let region, let profile):
+            try S3Store(
+                bucket: bucket, prefix: prefix, endpoint: endpoint, region: region, profile: profile,
+                environment: environment)
+        }
+    }
+}

@@ -22,8 +22,10 @@ final class StoreClosing: Sendable {
         for wake in wakers { wake() }
     }
 
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     func check(_ operation: @autoclosure () -> String) throws(ObjectStoreError) {
-        if state.withLock({ $0.isClosed }) { throw ObjectStoreError(.cancelled, operation()) }
+        if isClosed { throw ObjectStoreError(.cancelled, operation()) }
     }
 
     /// Calls `body`; `wake` is called from another thread if the store is closed meanwhile, or at once if it is already.

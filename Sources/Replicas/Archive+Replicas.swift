@@ -56,6 +56,11 @@ extension Archive {
         let objects = try stores.open(request.address)
         defer { objects.close() }
         guard !(try replicaNames().contains(name)) else { throw ReplicaSettings.taken(name) }
+        for other in try replicas() where other.address == request.address {
+            throw ArchiverError(
+                .unsuitableSettings, "the replica '\(other.name)' is at \(request.address)",
+                remedy: "use another address, or remove that replica first")
+        }
         if request.isEncrypted, request.recipients.isEmpty {
             throw ArchiverError(
                 .unsuitableSettings, "no recipient is named who can read the replica", remedy: Advice.nameRecipient.text

@@ -1,5 +1,6 @@
 // Opens the store of an address.
 
+internal import Foundation
 package import ObjectStore
 package import Roots
 
@@ -13,11 +14,7 @@ package struct ReplicaStores: Sendable {
 
     /// The stores that addresses name.
     package static let all = ReplicaStores { (address) throws(ObjectStoreError) in
-        let parsed = try StoreAddress(address)
-        switch parsed {
-        case .directory(let path): return DirectoryStore(path: path)
-        case .s3, .sftp: throw ObjectStoreError(.notSupported, "use \(address)")
-        }
+        try ObjectStores.open(StoreAddress(address), environment: ProcessInfo.processInfo.environment)
     }
 
     package func open(_ address: String) throws(ArchiverError) -> any ObjectStore {

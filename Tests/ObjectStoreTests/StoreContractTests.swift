@@ -33,7 +33,10 @@ enum LocalStore: String, CaseIterable, CustomTestStringConvertible {
 enum StoreContract {
     /// Checks an empty store.
     static func check(_ store: any ObjectStore) throws {
-        func name(_ text: String) throws -> ObjectName { try #require(ObjectName(text)) }
+        func name(_ text: String) throws -> ObjectName {
+            guard let name = ObjectName(text) else { throw ChildProcess.Failure(description: "'\(text)' is no name") }
+            return name
+        }
         let a = try name("a.json")
         #expect(try store.length(of: a) == nil)
         expect(.noSuchObject) { try store.get(a) }

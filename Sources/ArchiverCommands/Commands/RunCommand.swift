@@ -6,6 +6,7 @@ internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
 internal import Glibc
+internal import Programs
 internal import SystemPackage
 internal import Threading
 

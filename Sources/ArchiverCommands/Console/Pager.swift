@@ -2,6 +2,7 @@
 
 internal import FileIO
 internal import Glibc
+internal import Programs
 internal import Threading
 
 /// The pager for long output.

@@ -5,6 +5,7 @@ internal import CLinux
 internal import Dispatch
 internal import FileIO
 internal import Glibc
+internal import Programs
 internal import SystemPackage
 internal import Threading
 

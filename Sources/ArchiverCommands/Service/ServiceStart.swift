@@ -5,6 +5,7 @@ internal import CLinux
 internal import Configuring
 internal import FileIO
 internal import Glibc
+internal import Programs
 internal import SystemPackage
 
 /// How the service of a user or of the machine is started.

@@ -1,13 +1,13 @@
 // Starts other programs, with default signal handling and this program's environment.
 
 internal import CLinux
-internal import FileIO
+package import FileIO
 internal import Glibc
-internal import SystemPackage
+package import SystemPackage
 
 /// A program that this one started.
-struct ChildProgram {
-    let id: pid_t
+package struct ChildProgram: Sendable {
+    package let id: Int32
 
     /// Starts a program.
     ///
@@ -19,7 +19,7 @@ struct ChildProgram {
     ///   - directory: its current directory; nil for this program's.
     ///   - leadsGroup: whether it gets a process group of its own, so that what it starts can be ended with it.
     /// - Throws: `FileError` if the program does not exist or cannot be run.
-    init(
+    package init(
         _ words: [[UInt8]], input: CInt? = nil, output: CInt? = nil, error: CInt? = nil, in directory: FilePath? = nil,
         leadsGroup: Bool = false
     ) throws(FileError) {
@@ -57,7 +57,7 @@ struct ChildProgram {
     }
 
     /// Whether the program has ended; it stays to be waited for, so that its process group's number is not reused.
-    var hasEnded: Bool {
+    package var hasEnded: Bool {
         var information = siginfo_t()
         return waitid(P_PID, id_t(id), &information, WEXITED | WNOHANG | WNOWAIT) != 0 || information.si_signo != 0
     }
@@ -65,7 +65,7 @@ struct ChildProgram {
     /// Waits until the program ends.
     ///
     /// - Returns: its exit status as shells report it: 128 plus the signal's number if a signal killed it.
-    func wait() -> Int32 {
+    package func wait() -> Int32 {
         var status: CInt = 0
         while waitpid(id, &status, 0) < 0 {
             if errno != EINTR { return ChildProgram.notRun }
@@ -75,7 +75,7 @@ struct ChildProgram {
     }
 
     /// The exit status for a program that could not be run, as in shells: 127 if it does not exist, else 126.
-    static func status(of error: FileError) -> Int32 {
+    package static func status(of error: FileError) -> Int32 {
         error.code == .noSuchFileOrDirectory || error.code == .notDirectory ? 127 : 126
     }
 
