@@ -95,9 +95,9 @@ let package = Package(
         .target(
             name: "ArchiverCommands",
             dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Configuring", "Exclusions", "FileIO",
-                "Mementos", "Programs", "SavedStates", "TextDiff", "Threading", "Timeline", "TimelineServer",
-                "WatchControl", "Watching",
+                "Age", "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Configuring", "Exclusions",
+                "FileIO", "Mementos", "ObjectStore", "Programs", "Replicas", "SavedStates", "TextDiff", "Threading",
+                "Timeline", "TimelineServer", "WatchControl", "Watching",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -117,7 +117,7 @@ let package = Package(
             name: "ArchiverKit",
             dependencies: [
                 "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Checking", "Exclusions", "FileIO",
-                "FileWatching", "History", "Keeping", "Restoring", "Roots", "SavedStates", "SnapshotTree",
+                "FileWatching", "History", "Keeping", "Replicas", "Restoring", "Roots", "SavedStates", "SnapshotTree",
                 "WatchControl", "Watching",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
@@ -324,6 +324,23 @@ let package = Package(
             name: "Programs",
             dependencies: ["CLinux", "FileIO", .product(name: "SystemPackage", package: "swift-system")]),
 
+        // MARK: Replicas - an archive's segments in object stores: sending, reading, checking, cloning
+        .target(
+            name: "Replicas",
+            dependencies: [
+                "Age", "ArchiveFormat", "ArchiveStorage", "Archives", "FileIO", "ObjectStore", "Roots", "Threading",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .testTarget(
+            name: "ReplicasTests",
+            dependencies: [
+                "Age", "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "FileIO", "Keeping", "Mementos",
+                "ObjectStore", "Replicas", "Roots", "TestSupport", "TestTraits", "Threading", "Watching",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+
         // MARK: Restoring - trees to files, in place or elsewhere, and the record of the operation
         .target(
             name: "Restoring",
@@ -425,7 +442,7 @@ let package = Package(
             name: "Watching",
             dependencies: [
                 "ArchiveFormat", "Archives", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching",
-                "Keeping", "Mementos", "Roots", "SnapshotTree", "Threading", "WatchControl",
+                "Keeping", "Mementos", "ObjectStore", "Replicas", "Roots", "SnapshotTree", "Threading", "WatchControl",
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
     ],

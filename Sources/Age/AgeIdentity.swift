@@ -103,7 +103,7 @@ extension AgeHeader {
                 ? AgeError(.wrongPassphrase, "the passphrase is wrong")
                 : AgeError(.passphraseNeeded, "the age file is encrypted with a passphrase")
         }
-        let count = identities.count == 1 ? "the identity is" : "none of the \(identities.count) identities is"
+        let count = identities.count == 1 ? "the identity is not" : "none of the \(identities.count) identities is"
         throw AgeError(.noMatch, "\(count) one of the age file's recipients")
     }
 }

@@ -77,6 +77,16 @@ package enum Advice: String, Sendable, Hashable, CaseIterable {
     case startWatching = "start a watcher"
     case giveBothTimes = "give the settling time and the longest delay together"
     case waitForRoot = "check the spelling, or let the watcher wait for it"
+    case addReplica = "remove the replica and add it again"
+    case listReplicas = "list the replicas"
+    case nameRecipient = "name a recipient, or say that everybody may read it who can read the store"
+    case sendToReplica = "watch a directory, or send to the replica now"
+    case nameIdentity = "name the file with the identity"
+    case checkReplica = "check the replica, which sends again what is missing"
+    case cloneToWrite = "clone the replica, and change the clone"
+    case replicaOfOther = "remove the replica here, and add one with a new address"
+    case cloneReplica =
+        "clone the replica to get what it has beyond this archive; then remove it here, and add one with a new address"
     case automaticBackend = "use the automatic backend, which uses what is available"
 
     /// The remedy as the library words it.

@@ -31,6 +31,8 @@ package struct ArchiveLayout: Sendable, Hashable {
     package var locks: EnclosedPath { inside("locks") }
     /// What must outlive a command but is no part of the history.
     package var settings: EnclosedPath { inside("settings") }
+    /// The replicas of the archive: their addresses and keys, and what each has.
+    package var replicas: EnclosedPath { settings.appending("replicas") }
 
     /// The lock file named `name`.
     package func lock(_ name: String) -> EnclosedPath { locks.appending(name) }

@@ -8,19 +8,39 @@ internal import SystemPackage
 /// The directory of an archive, existing or new, and the store of its segments.
 struct ArchivePlace {
     let layout: ArchiveLayout
-    let segments: any SegmentStore
+    let segments: any SegmentSource
+    /// The same segments for writing; nil if they can only be read.
+    let writable: (any SegmentStore)?
     /// Dates saved states; nil for the system's clock.
     var clock: (@Sendable () -> Timestamp)?
 
     init(layout: ArchiveLayout, segments: any SegmentStore) {
         self.layout = layout
         self.segments = segments
+        writable = segments
     }
 
     /// - Parameter segments: the store of its segments; nil for the directory.
     init(of directory: FilePath, _ segments: (any SegmentStore)? = nil) {
         layout = ArchiveLayout(directory)
-        self.segments = segments ?? LocalSegments(layout)
+        let segments = segments ?? LocalSegments(layout)
+        self.segments = segments
+        writable = segments
+    }
+
+    /// Segments that can only be read.
+    ///
+    /// - Parameter name: how they are called in messages.
+    init(reading segments: any SegmentSource, named name: FilePath) {
+        layout = ArchiveLayout(name)
+        self.segments = segments
+        writable = nil
+    }
+
+    /// The best copy of archive.json in the segments of the archive `id`; nil if there is none.
+    func manifest(inSegmentsOf id: ArchiveID) throws(StorageError) -> ArchiveManifest? {
+        guard let copy = try manifestsOfSegments()[id] else { return nil }
+        return copy.manifest
     }
 
     /// Reads the manifest.
@@ -145,7 +165,7 @@ struct ArchivePlace {
     private func manifestsOfSegments() throws(StorageError) -> [ArchiveID: Copy] {
         var copies: [ArchiveID: Copy] = [:]
         for name in try segments.list().segments {
-            guard let bytes = try? segments.open(name, writable: false) else { continue }
+            guard let bytes = try? segments.open(name) else { continue }
             let segment = Segment(bytes)
             guard let header = try? segment.readHeader() else { continue }
             var copy = Copy(
@@ -196,7 +216,7 @@ struct ArchivePlace {
 
     private func create() throws(StorageError) {
         let manifest = ArchiveManifest(id: .random(), created: .now)
-        try segments.prepare()
+        try writable?.prepare()
         try storing { () throws(FileError) in
             try DurableFile.create(layout.manifest, contents: manifest.encoded())
         }

@@ -11,7 +11,9 @@ internal import Threading
 /// It can be used from several threads, and by several processes at the same time.
 package final class ArchiveStore: Sendable {
     package let layout: ArchiveLayout
-    package let segments: any SegmentStore
+    package let segments: any SegmentSource
+    /// The same segments for writing; nil if they can only be read.
+    private let store: (any SegmentStore)?
     package let manifest: ArchiveManifest
     package let catalogue: Catalogue
     /// Why snapshots cannot be added; nil if they can.
@@ -47,6 +49,7 @@ package final class ArchiveStore: Sendable {
         clock = place.clock
         layout = place.layout
         segments = place.segments
+        store = place.writable
         self.manifest = manifest
         chunker = Chunker(seed: manifest.parameters.chunkingSeed.number)
         shape = TreeShape(seed: manifest.parameters.treeSeed.number)
@@ -147,6 +150,31 @@ package final class ArchiveStore: Sendable {
         let catalogue = try Catalogue(at: place.layout.catalogue)
         let store = ArchiveStore(place, manifest, catalogue, lock: lock, isNew: isNew)
         return (store, try store.update())
+    }
+
+    /// Opens the archive whose segments are in `source` for reading; its catalogue is built in memory.
+    ///
+    /// - Parameter name: how it is called in messages.
+    package static func open(
+        reading source: any SegmentSource, of id: ArchiveID, named name: FilePath
+    ) throws(StorageError) -> ArchiveStore {
+        let place = ArchivePlace(reading: source, named: name)
+        guard let manifest = try place.manifest(inSegmentsOf: id) else {
+            throw StorageError(.noArchive, name, "there are no segments in \(name) yet")
+        }
+        if let word = manifest.obstacleToReading { throw StorageError.later(name, word, isReading: true) }
+        return try openForReading(
+            place, manifest,
+            StorageError(
+                .readOnly, name, "\(name) is a replica, which can only be read", remedy: Advice.cloneToWrite.text))
+    }
+
+    /// The best copy of archive.json in the segments of the archive `id` at a place that is no archive yet; nil if there is
+    /// none.
+    package static func manifest(
+        of id: ArchiveID, inSegmentsAt layout: ArchiveLayout
+    ) throws(StorageError) -> ArchiveManifest? {
+        try ArchivePlace(of: layout.directory).manifest(inSegmentsOf: id)
     }
 
     /// How often an archive is opened for reading if segments are dropped in the meantime.
@@ -322,9 +350,29 @@ package final class ArchiveStore: Sendable {
     }
 
     /// Opens a segment that the catalogue lists.
-    package func open(_ segment: ListedSegment, writable: Bool = false) throws(StorageError) -> Segment {
-        Segment(try segments.open(segment.path, writable: writable), of: manifest.id)
+    package func open(_ segment: ListedSegment) throws(StorageError) -> Segment {
+        Segment(try segments.open(segment.path), of: manifest.id)
     }
+
+    /// Opens a segment that the catalogue lists, to append to it.
+    private func openToWrite(
+        _ row: ListedSegment
+    ) throws(StorageError) -> (segment: Segment, bytes: any SegmentBytes) {
+        let bytes = try writable().openToWrite(row.path)
+        return (Segment(bytes, of: manifest.id), bytes)
+    }
+
+    /// The segments for writing.
+    func writable() throws(StorageError) -> any SegmentStore {
+        if let refusal { throw refusal }
+        guard let store else {
+            throw StorageError(.readOnly, layout.directory, "the archive \(layout.directory) can only be read")
+        }
+        return store
+    }
+
+    /// The bytes that this process can still write; nil if it cannot be determined.
+    func freeBytes() -> Int? { store?.freeBytes() }
 
     /// Throws if files of `listed` segments were removed or truncated since.
     ///
@@ -385,7 +433,7 @@ package final class ArchiveStore: Sendable {
     /// off again.
     var sealingBytes: Int {
         let most = manifest.parameters.segmentBytes
-        guard let total = segments.totalBytes() else { return most }
+        guard let total = store?.totalBytes() else { return most }
         return min(most, max(ArchiveStore.leastSealingBytes, total / ArchiveStore.sealingShare))
     }
 
@@ -394,7 +442,7 @@ package final class ArchiveStore: Sendable {
 
     func createSegment() throws(StorageError) -> SegmentWriter {
         // If the archive's disk is gone, nothing is created in its place.
-        guard try ArchivePlace(layout: layout, segments: segments).open().id == manifest.id else {
+        guard try ArchivePlace(layout: layout, segments: writable()).open().id == manifest.id else {
             throw StorageError.replaced(layout.directory)
         }
         return try SegmentWriter.create(in: self)
@@ -433,19 +481,22 @@ package final class ArchiveStore: Sendable {
     private func takeOverSegment() throws(StorageError) -> SegmentWriter? {
         let retired = retiredSegments.withLock { $0 }
         let copied = try catalogue.copiedSegments()
+        // If it is not known what replicas have, no segment is continued.
+        guard let replicated = try? replicatedBytes() else { return nil }
         for row in try catalogue.segments().reversed() where !row.isSealed && !retired.contains(row.number) {
             if let name = row.name, copied.contains(name) { continue }
-            guard let segment = try? open(row, writable: true), try segment.bytes.tryLock() else { continue }
+            guard let (segment, bytes) = try? openToWrite(row), try bytes.tryLock() else { continue }
             // Another process may have written since the catalogue was read.
             guard let current = try catalogue.segment(row.number), !current.isSealed,
                 try segment.length() == current.indexedLength
             else { continue }
-            if current.indexedLength >= sealingBytes {
-                // Its last writer could not seal it. Nothing more is appended, even if this attempt fails too.
-                try? SegmentWriter(current, segment, of: self).seal(catalogue)
+            if current.indexedLength >= sealingBytes || current.indexedLength < replicated[row.path] ?? 0 {
+                // Its last writer could not seal it, or a replica has more of it. Nothing more is appended, even if this
+                // attempt fails too.
+                try? SegmentWriter(current, segment, bytes, of: self).seal(catalogue)
                 continue
             }
-            return SegmentWriter(current, segment, of: self)
+            return SegmentWriter(current, segment, bytes, of: self)
         }
         return nil
     }
@@ -456,15 +507,16 @@ package final class ArchiveStore: Sendable {
     package func seal(_ row: ListedSegment) throws(StorageError) -> Bool {
         if let name = row.name, try catalogue.copiedSegments().contains(name) { return false }
         let segment: Segment
-        do { segment = try open(row, writable: true) } catch {
+        let bytes: any SegmentBytes
+        do { (segment, bytes) = try openToWrite(row) } catch {
             // Nothing is appended to a file that may not be written, or that has another name.
             guard error.code == .readOnly else { throw error }
             return false
         }
-        guard try segment.bytes.tryLock(), let current = try catalogue.segment(row.number) else { return false }
+        guard try bytes.tryLock(), let current = try catalogue.segment(row.number) else { return false }
         if current.isSealed { return true }
         guard try segment.length() == current.indexedLength else { return false }
-        try SegmentWriter(current, segment, of: self).seal(catalogue)
+        try SegmentWriter(current, segment, bytes, of: self).seal(catalogue)
         return true
     }
 }

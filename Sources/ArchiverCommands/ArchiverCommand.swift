@@ -30,7 +30,7 @@ struct ArchiverCommand: ParsableCommand {
             command prints its progress.
 
             Exit codes: 0 success; 1 failure; 2 archive damaged; 3 some files could not be read or restored; 10 no \
-            archive; 11 locked; 64 wrong usage; 130 interrupted.
+            archive; 11 locked; 12 no identity fits; 64 wrong usage; 130 interrupted.
             """,
         version: "archiver \(version)",
         groupedSubcommands: CommandGroups.all)

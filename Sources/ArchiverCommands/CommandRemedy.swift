@@ -102,6 +102,19 @@ enum CommandRemedy {
         case .startWatching: "run 'archiver watch'"
         case .giveBothTimes: "give --settle and --max-delay together"
         case .waitForRoot: "check the spelling, or wait for it with --wait"
+        case .addReplica: "remove it with 'archiver replica remove', then add it with 'archiver replica add'"
+        case .listReplicas: "'archiver replica list' shows the replicas"
+        case .nameRecipient:
+            "make a key with 'archiver keys new', and name it with --recipient; or leave it unencrypted: --no-encryption"
+        case .sendToReplica: "run 'archiver watch', or 'archiver replica sync'"
+        case .nameIdentity: "name the file with --identity"
+        case .checkReplica: "run 'archiver replica check', which sends again what is missing"
+        case .cloneToWrite: "'archiver replica clone' makes an archive of it that can be changed"
+        case .replicaOfOther:
+            "run 'archiver replica remove' here, and 'archiver replica add' with a new address"
+        case .cloneReplica:
+            "'archiver replica clone' gets what it has beyond this archive; then 'archiver replica remove' it, and add "
+                + "one with a new address"
         case .automaticBackend: "use '--backend auto', which uses what is available"
         }
     }

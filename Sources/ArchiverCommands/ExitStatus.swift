@@ -17,6 +17,8 @@ enum ExitStatus: Int32, Error, CaseIterable {
     case noArchive = 10
     /// Another process holds a lock that the command needs.
     case locked = 11
+    /// No identity can read it, or the passphrase is wrong.
+    case wrongIdentity = 12
     /// The command line is wrong (EX_USAGE of sysexits.h).
     case usage = 64
     /// The user interrupted the program (128 + SIGINT, as in shells).
@@ -29,13 +31,14 @@ enum ExitStatus: Int32, Error, CaseIterable {
             case .damaged: .damaged
             case .noArchive, .notAnArchive: .noArchive
             case .cancelled: .interrupted
+            case .wrongIdentity: .wrongIdentity
             case .locked, .inUse: .locked
             case .malformedSelector, .otherRoot, .overlappingHistories, .unsuitableSettings: .usage
             case .newerFormat, .readOnly, .noSpace, .noSuchSnapshot, .ambiguousSelector, .noSuchPath,
                 .noSuchDirectory, .notDirectory, .unsuitableRoot, .targetNotEmpty, .notWatched, .nothingToUndo,
                 .nothingToRedo, .unsuitable, .pinned, .notPinned, .noLabel, .noSuchNote, .lastSnapshot,
                 .tooMuchToForget,
-                .permission, .system:
+                .noSuchReplica, .replica, .permission, .system:
                 .failed
             }
     }

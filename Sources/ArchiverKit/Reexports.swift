@@ -45,4 +45,5 @@
 @_exported public import enum FileWatching.WatchBackend
 @_exported public import class Mementos.Subject
 @_exported public import class Mementos.Subscription
+@_exported public import struct Replicas.ReplicaStatus
 @_exported public import struct SystemPackage.FilePath

@@ -85,6 +85,11 @@ public final class Archive: Sendable {
         }
     }
 
+    /// An archive that is read from elsewhere and cannot be changed.
+    ///
+    /// - Parameter name: how it is called in messages.
+    package static func reading(_ store: ArchiveStore, named name: FilePath) -> Archive { Archive(name, store) }
+
     /// Opens the archive in the directory at `path`.
     ///
     /// - Throws: as `open(_:creating:)` with a `FilePath`.

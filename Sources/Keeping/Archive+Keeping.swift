@@ -264,6 +264,10 @@ public struct PruneResult: Sendable, Hashable {
     public let bytesWithoutRoom: UInt64
     /// The bytes that must be free on the disk to free the first of those.
     public let roomNeeded: UInt64
+    /// How many segments with free bytes stay because a replica does not have them yet.
+    public let unreplicated: Int
+    /// The bytes that would be free in those.
+    public let bytesUnreplicated: UInt64
     /// The suspended process that kept segments from being freed, with its command; nil if there was none.
     public let waitedFor: String?
     /// The segments that stay because they are damaged, each as a sentence.
@@ -331,6 +335,7 @@ extension Archive {
                 movedBytes: UInt64(result.movedBytes), inUse: result.inUse,
                 bytesInUse: UInt64(result.bytesInUse), withoutRoom: result.withoutRoom,
                 bytesWithoutRoom: UInt64(result.bytesWithoutRoom), roomNeeded: UInt64(result.roomNeeded),
+                unreplicated: result.unreplicated, bytesUnreplicated: UInt64(result.bytesUnreplicated),
                 waitedFor: result.waitedFor.map { "process \($0.process) (\($0.command))" }, damaged: result.damaged)
         }
     }

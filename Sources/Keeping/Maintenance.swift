@@ -153,7 +153,9 @@ private struct Maintenance {
         if !options.isDryRun { options.willPrune() }
         let pruned = try prune(protecting: ForgottenSpan(grace: grace))
         // Skipped segments may hold what was forgotten: the next run tries again.
-        if !options.isDryRun, pruned.inUse + pruned.withoutRoom == 0 { PruneHorizon(archive.store.layout).record(end) }
+        if !options.isDryRun, pruned.inUse + pruned.withoutRoom + pruned.unreplicated == 0 {
+            PruneHorizon(archive.store.layout).record(end)
+        }
         result.pruned = result.pruned.map { $0.followed(by: pruned) } ?? pruned
     }
 
@@ -164,7 +166,7 @@ private struct Maintenance {
         let end = PruneHorizon.end(grace: grace)
         let foreseen = try archive.prune(grace: grace, isDryRun: true, isCancelled: isCancelled)
         if foreseen.freedBytes >= leastFreedBytes(of: foreseen.bytesBefore) { return true }
-        PruneHorizon(archive.store.layout).record(end)
+        if foreseen.unreplicated == 0 { PruneHorizon(archive.store.layout).record(end) }
         return false
     }
 
@@ -259,7 +261,7 @@ extension PruneResult {
             freedBytes: freedBytes + next.freedBytes, segments: segments, dropped: dropped + next.dropped,
             movedBytes: movedBytes + next.movedBytes, inUse: next.inUse, bytesInUse: next.bytesInUse,
             withoutRoom: next.withoutRoom, bytesWithoutRoom: next.bytesWithoutRoom, roomNeeded: next.roomNeeded,
-            waitedFor: next.waitedFor,
+            unreplicated: next.unreplicated, bytesUnreplicated: next.bytesUnreplicated, waitedFor: next.waitedFor,
             damaged: next.damaged)
     }
 }

@@ -66,6 +66,12 @@ public struct ArchiverError: Error, Sendable {
         case nothingToUndo
         /// The root has no undo to redo, or fewer than requested.
         case nothingToRedo
+        /// There is no replica of that name.
+        case noSuchReplica
+        /// The store of a replica cannot be reached or used, or what it holds is not what it should hold.
+        case replica
+        /// No identity at hand can read it, or the passphrase is wrong.
+        case wrongIdentity
         /// The operation was cancelled.
         case cancelled
         /// The system denied access.

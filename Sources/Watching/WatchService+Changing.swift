@@ -83,6 +83,7 @@ extension WatchService {
         let upkeep = options.maintenance.map { Upkeep(self, $0) }
         self.upkeep.withLock { $0 = upkeep }
         upkeep?.begin()
+        beginReplicating()
         defer {
             upkeep?.cancel()
             self.upkeep.withLock { $0 = nil }

@@ -9,6 +9,7 @@ package import FileIO
 public import FileWatching
 public import Keeping
 public import Mementos
+package import Replicas
 public import Roots
 public import SystemPackage
 internal import Threading
@@ -42,6 +43,8 @@ public final class WatchService: Sendable {
         package var timeScale = 1
         /// How many events wait for slow observers; further ones are dropped and counted.
         package var eventLimit = 1024
+        /// How the stores of replicas are opened.
+        package var replicaStores = ReplicaStores.all
         /// Where tests inject faults.
         package var hooks = Hooks()
 
@@ -111,6 +114,10 @@ public final class WatchService: Sendable {
         case maintained(MaintenanceResult)
         /// Maintenance failed; it will be retried.
         case notMaintained(ArchiverError)
+        /// The replica `name` cannot be sent to; it will be tried again, and later failures in a row are not reported.
+        case replicaFailed(name: String, ArchiverError)
+        /// The replica `name` has everything again.
+        case replicaComplete(name: String)
         /// Observers were too slow and missed `events` events here, `warnings` of them warnings.
         case dropped(events: Int, warnings: Int)
         /// Watching has ended, after a last capture if the root was being watched.
@@ -138,6 +145,11 @@ public final class WatchService: Sendable {
     /// The maintenance of the archive; nil unless the service runs with maintenance.
     let upkeep = Locked<Upkeep?>(nil)
 
+    /// What sends to the archive's replicas, once the service runs.
+    let replicating = Locked<Replicating?>(nil)
+
+    /// How long the service sends to replicas at the end.
+    private static let lastSending = Duration.seconds(5)
     /// How long the service waits for observers at the end.
     private static let lastDelivery = Duration.seconds(5)
     /// How long the last capture waits for one by another process.
@@ -189,6 +201,7 @@ public final class WatchService: Sendable {
         let work = Task { () -> Result<Void, ArchiverError> in
             let result: Result<Void, ArchiverError>
             do throws(ArchiverError) { result = .success(try await watchRoots()) } catch { result = .failure(error) }
+            await replicating.withLock { $0 }?.finish(within: WatchService.lastSending)
             await outbox.finish(within: WatchService.lastDelivery)
             return result
         }
@@ -218,6 +231,7 @@ public final class WatchService: Sendable {
                 for root in opened { group.addTask { try await self.run(root) } }
                 self.opened.reach(1)
                 upkeep?.begin()
+                beginReplicating()
                 defer {
                     upkeep?.cancel()
                     self.upkeep.withLock { $0 = nil }
@@ -232,6 +246,13 @@ public final class WatchService: Sendable {
         } catch {
             throw ArchiverError(any: error)
         }
+    }
+
+    /// Begins to send to the archive's replicas; it ends with the service.
+    func beginReplicating() {
+        let replicating = Replicating(self, options.replicaStores)
+        self.replicating.withLock { $0 = replicating }
+        replicating.begin()
     }
 
     /// Requests a last capture and a clean end; `run` returns when both are done.
@@ -283,7 +304,10 @@ public final class WatchService: Sendable {
     }
 
     /// Sends an event to the observers, without waiting for them.
-    func report(_ event: Event) { outbox.post(event) }
+    func report(_ event: Event) {
+        outbox.post(event)
+        if case .snapshot = event { replicating.withLock { $0 }?.poke() }
+    }
 
     /// Closes everything in the archive if it is away, and locks the roots again if it has returned.
     ///
@@ -409,7 +433,7 @@ extension WatchService.Event {
     /// Whether the event reports a problem.
     var isWarning: Bool {
         switch self {
-        case .gap, .fallback, .unavailable, .problems, .wrongClock, .error, .notMaintained: true
+        case .gap, .fallback, .unavailable, .problems, .wrongClock, .error, .notMaintained, .replicaFailed: true
         case .maintained(let result): result.isShort
         default: false
         }
@@ -439,6 +463,8 @@ extension WatchService.Event: CustomStringConvertible {
         case .error(let root, let error): "\(root): \(error.message)"
         case .maintained: "the archive was maintained"
         case .notMaintained(let error): "the archive was not maintained: \(error.message)"
+        case .replicaFailed(let name, let error): "the replica '\(name)' is behind: \(error.message)"
+        case .replicaComplete(let name): "the replica '\(name)' has everything again"
         case .dropped(let events, _): "\(events) events were missed"
         case .stopped(let root): "stopped watching \(root)"
         }

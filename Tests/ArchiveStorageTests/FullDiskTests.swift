@@ -211,9 +211,11 @@ private final class VanishingSegments: SegmentStore {
     func length(of name: String) -> Int? { base.length(of: name) }
     func removeUnfinished(_ name: String) {}
 
-    func open(_ name: String, writable: Bool) throws(StorageError) -> any SegmentBytes {
+    func open(_ name: String) throws(StorageError) -> any SegmentReading { try openToWrite(name) }
+
+    func openToWrite(_ name: String) throws(StorageError) -> any SegmentBytes {
         if areVanishing.withLock({ $0 }) { try base.remove(name, pausing: nil) }
-        return try base.open(name, writable: writable)
+        return try base.openToWrite(name)
     }
 
     func create(_ name: SegmentName, _ bytes: [UInt8]) throws(StorageError) -> (any SegmentBytes)? {

@@ -15,7 +15,7 @@ struct ExitStatusTests {
     func codes() {
         let promised: [Status: Int32] = [
             .done: 0, .failed: 1, .damaged: 2, .incomplete: 3, .noArchive: 10, .locked: 11, .usage: 64,
-            .interrupted: 130,
+            .wrongIdentity: 12, .interrupted: 130,
         ]
         for status in Status.allCases { #expect(promised[status] == status.rawValue) }
         #expect(promised.count == Status.allCases.count)
@@ -26,7 +26,7 @@ struct ExitStatusTests {
         arguments: [
             (.damaged, 2), (.noArchive, 10), (.notAnArchive, 10), (.locked, 11), (.inUse, 11),
             (.malformedSelector, 64), (.noSuchSnapshot, 1), (.ambiguousSelector, 1), (.noSpace, 1), (.permission, 1),
-            (.newerFormat, 1), (.targetNotEmpty, 1),
+            (.newerFormat, 1), (.targetNotEmpty, 1), (.wrongIdentity, 12), (.replica, 1), (.noSuchReplica, 1),
         ] as [(ArchiverError.Code, Int32)])
     func errors(code: ArchiverError.Code, status: Int32) {
         #expect(Status(code).rawValue == status)

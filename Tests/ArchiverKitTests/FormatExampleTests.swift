@@ -51,7 +51,7 @@ struct FormatExampleTests {
             return true
         }
         #expect(entries.count == 3 && entries[1].hasPrefix("a file 644") && entries[2].hasPrefix("b symbolicLink 777"))
-        let opening = try Segment(archive.store.segments.open("2026/11/21/" + name, writable: false)).opening()
+        let opening = try Segment(archive.store.segments.open("2026/11/21/" + name)).opening()
         #expect(opening?.manifest == manifest && opening?.others == [])
     }
 }

@@ -10,7 +10,7 @@ internal import Threading
 ///
 /// It can be used from several threads.
 final class BlockReader: Sendable {
-    private let segments: any SegmentStore
+    private let segments: any SegmentSource
     /// The archive's directory, for errors.
     private let directory: FilePath
     private let archive: ArchiveID
@@ -27,7 +27,7 @@ final class BlockReader: Sendable {
 
     /// - Parameter budget: bounds the work of all reads.
     init(
-        _ segments: any SegmentStore, _ catalogue: Catalogue, of directory: FilePath, _ archive: ArchiveID,
+        _ segments: any SegmentSource, _ catalogue: Catalogue, of directory: FilePath, _ archive: ArchiveID,
         _ budget: UnpackingBudget = UnpackingBudget()
     ) {
         self.budget = budget
@@ -186,7 +186,7 @@ final class BlockReader: Sendable {
                 .damaged, directory, "the catalogue refers to a segment that it does not list",
                 remedy: Advice.rebuildCatalogue.text)
         }
-        let segment = Segment(try segments.open(row.path, writable: false), of: archive)
+        let segment = Segment(try segments.open(row.path), of: archive)
         open.withLock { open in
             if open.count >= BlockReader.openLimit { open.removeAll(keepingCapacity: true) }
             open[number] = segment

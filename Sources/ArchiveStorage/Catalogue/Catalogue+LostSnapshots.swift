@@ -35,7 +35,7 @@ package struct LostSnapshot: Sendable, Hashable {
 
 extension LostSnapshot {
     /// The loss and its place, as a sentence.
-    func message(in segments: any SegmentStore) -> String {
+    func message(in segments: any SegmentSource) -> String {
         let place = "block at byte \(offset) of \(segments.path(of: segment))"
         let time = "made between \(since.rfc3339) and \(until.rfc3339)"
         let what =

@@ -79,7 +79,7 @@ extension Catalogue {
     ///
     /// - Parameter withLost: whether to include segments that this catalogue had listed before they were lost: what they
     ///   held is known.
-    func namedSegments(withLost: Bool = true) throws(StorageError) -> [SegmentID: String?] {
+    package func namedSegments(withLost: Bool = true) throws(StorageError) -> [SegmentID: String?] {
         try read { db in
             var names: [SegmentID: String?] = [:]
             let sql = "SELECT name, path FROM namedSegment" + (withLost ? "" : " WHERE NOT isLost")

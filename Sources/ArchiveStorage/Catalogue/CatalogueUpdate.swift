@@ -64,7 +64,7 @@ package struct CatalogueUpdate {
 
     let store: ArchiveStore
     private var layout: ArchiveLayout { store.layout }
-    private var segments: any SegmentStore { store.segments }
+    private var segments: any SegmentSource { store.segments }
     private var catalogue: Catalogue { store.catalogue }
 
     init(_ store: ArchiveStore) {
@@ -86,7 +86,7 @@ package struct CatalogueUpdate {
             // A renamed segment is missed; any other file does no harm.
             if path.hasSuffix(".segment") { summary.unread.append(message) } else { summary.strangers.append(message) }
         }
-        if store.isWritable { listing.unfinished.forEach(segments.removeUnfinished) }
+        if store.isWritable { try listing.unfinished.forEach(store.writable().removeUnfinished) }
         let copies = try SegmentCopies(among: listing.segments, known: known, of: store)
         for copy in copies.unread {
             if let listed = known.removeValue(forKey: copy.path) { try catalogue.forget(listed) }
@@ -160,7 +160,7 @@ package struct CatalogueUpdate {
     private func note(_ listing: SegmentListing) throws(StorageError) {
         if !store.isWritable || listing.unnoted.isEmpty { return }
         let own = Set(try catalogue.segments().map(\.path))
-        segments.note(
+        try store.writable().note(
             begun: listing.unnoted.filter(own.contains).compactMap {
                 $0.split(separator: "/").last.flatMap { SegmentName(fileName: String($0)) }
             })
@@ -229,9 +229,9 @@ package struct CatalogueUpdate {
         _ path: String, _ known: ListedSegment?, _ summary: inout Summary,
         _ found: inout FoundBlocks
     ) throws(StorageError) -> Scanned? {
-        guard let (file, isReadOnly) = try open(path, &summary) else { return nil }
+        guard let (file, writable) = try open(path, &summary) else { return nil }
         // A segment that is being written is indexed by its writer.
-        if store.isWritable, try !file.bytes.tryLock() { return nil }
+        if let writable, try !writable.tryLock() { return nil }
         var damage: [String] = []
         var known = known
         // It may have been written to since the list was read.
@@ -287,11 +287,13 @@ package struct CatalogueUpdate {
         if let tail = scan.tornTail {
             if isClosed {
                 damage.append(tail.message(in: file.path))
-            } else if isReadOnly || !store.isWritable {
+            } else if let writable {
+                if let failure = try cut(file, writable, tail, &summary) {
+                    damage.append(failure)
+                    isClosed = true
+                }
+            } else {
                 summary.cuts.append("an unfinished write is skipped: \(tail.message(in: file.path))")
-            } else if let failure = try cut(file, tail, &summary) {
-                damage.append(failure)
-                isClosed = true
             }
         }
         for part in scan.unfinished {
@@ -299,7 +301,7 @@ package struct CatalogueUpdate {
             isClosed = true
         }
         length = try file.length()
-        if store.isWritable, !isReadOnly { try file.bytes.synchronize() }
+        try writable?.synchronize()
         return Scanned(
             path: path, number: listed.number, name: name, scan: scan, length: length, isClosed: isClosed,
             isFromStart: known == nil, others: opening?.others ?? [], lost: lost, damage: damage)
@@ -356,14 +358,16 @@ package struct CatalogueUpdate {
     /// - Returns: nil if it cannot be read; the reason is then added to `unread`.
     private func open(
         _ path: String, _ summary: inout Summary
-    ) throws(StorageError) -> (file: Segment, isReadOnly: Bool)? {
+    ) throws(StorageError) -> (file: Segment, writable: (any SegmentBytes)?)? {
         if store.isWritable {
-            do { return (Segment(try segments.open(path, writable: true), of: store.manifest.id), false) } catch {
+            do {
+                let bytes = try store.writable().openToWrite(path)
+                return (Segment(bytes, of: store.manifest.id), bytes)
+            } catch {
                 guard error.code == .readOnly || error.code == .damaged else { throw error }
             }
         }
-        do { return (Segment(try segments.open(path, writable: false), of: store.manifest.id), store.isWritable) } catch
-        {
+        do { return (Segment(try segments.open(path), of: store.manifest.id), nil) } catch {
             guard error.code == .readOnly || error.code == .damaged else { throw error }
             // Another process may have dropped it since the list was made.
             if !store.isWritable, error.code == .damaged, segments.length(of: path) == nil { return nil }
@@ -400,13 +404,13 @@ package struct CatalogueUpdate {
     ///
     /// - Returns: nil if that succeeded, otherwise the reason; the segment is then unchanged.
     private func cut(
-        _ file: Segment, _ tail: SegmentScan.Damage, _ summary: inout Summary
+        _ file: Segment, _ writable: any SegmentBytes, _ tail: SegmentScan.Damage, _ summary: inout Summary
     ) throws(StorageError) -> String? {
         let count = try file.length() - tail.offset
         let place = "byte \(tail.offset) of \(file.path)"
         do {
             let copy = try Salvage.store(file, from: tail.offset, in: layout)
-            try file.bytes.truncate(to: tail.offset)
+            try writable.truncate(to: tail.offset)
             let kept = copy.map { "saved as \($0)" } ?? "all zeros"
             summary.cuts.append("an unfinished write at \(place) was cut off: \(count) bytes, \(kept)")
             summary.cutBytes += count

@@ -28,6 +28,10 @@ package struct Reclaimed: Sendable, Hashable {
     package var bytesWithoutRoom = 0
     /// The bytes that must be free on the disk to drop one of those.
     package var roomNeeded = 0
+    /// Segments skipped because a replica does not have them yet.
+    package var unreplicated = 0
+    /// Bytes that would be free in those.
+    package var bytesUnreplicated = 0
     /// The suspended process that kept segments from being dropped; nil if there was none.
     package var waitedFor: LockHolder?
     /// Segments that stay because of damage; each entry is a sentence.
@@ -123,11 +127,11 @@ package final class Reclaimer {
             }
             // What this process still has open of dropped segments takes room.
             store.closeRemovedSegments()
-            var batch = options.purged == nil ? batch(of: victims, survey, room: store.segments.freeBytes()) : victims
+            var batch = options.purged == nil ? batch(of: victims, survey, room: store.freeBytes()) : victims
             if batch.isEmpty, !victims.isEmpty {
                 // On a small disk, the log of what was dropped so far takes the room for the next copy.
                 catalogue.truncateLog()
-                batch = self.batch(of: victims, survey, room: store.segments.freeBytes())
+                batch = self.batch(of: victims, survey, room: store.freeBytes())
             }
             if batch.isEmpty { recordWithoutRoom(victims, survey) }
             if batch.isEmpty || result.waitedFor != nil { break }
@@ -176,7 +180,19 @@ package final class Reclaimer {
             return segments.filter { unclean.contains($0.number) }.sorted { $0.path > $1.path }
         }
         let copied = try catalogue.copiedSegments()
-        let segments = segments.filter { $0.name.map { !copied.contains($0) } ?? true }
+        let lacking = try store.unreplicated(segments)
+        (result.unreplicated, result.bytesUnreplicated) = (0, 0)
+        for segment in segments where lacking.contains(segment.number) {
+            let free = survey.tally(of: segment.number).freeBytes
+            if free > 0 {
+                (result.unreplicated, result.bytesUnreplicated) = (
+                    result.unreplicated + 1, result.bytesUnreplicated + free
+                )
+            }
+        }
+        let segments = segments.filter { segment in
+            !lacking.contains(segment.number) && segment.name.map { !copied.contains($0) } ?? true
+        }
         let fullBytes = store.sealingBytes
         let small = segments.filter { $0.indexedLength < fullBytes / 8 }
         let isMerging = small.count >= Reclaimer.smallSegments
@@ -236,7 +252,7 @@ package final class Reclaimer {
 
     /// Determines what a run would do: the same batches, without the work.
     private func foresee(_ victims: [ListedSegment], _ survey: SegmentSurvey) {
-        var room = store.segments.freeBytes().map { $0 + options.releasedBytes }
+        var room = store.freeBytes().map { $0 + options.releasedBytes }
         var left = victims
         while true {
             let batch = batch(of: left, survey, room: room)
@@ -446,8 +462,8 @@ package final class Reclaimer {
     }
 
     private func remove(_ segment: String) throws(StorageError) {
-        guard pacing.isShared else { return try store.segments.remove(segment, pausing: nil) }
-        try store.segments.remove(segment) { [pacing] () throws(StorageError) in
+        guard pacing.isShared else { return try store.writable().remove(segment, pausing: nil) }
+        try store.writable().remove(segment) { [pacing] () throws(StorageError) in
             try pacing.makeWay()
         }
     }
@@ -469,7 +485,7 @@ package final class Reclaimer {
         defer { withExtendedLifetime(opening) {} }
         let known = Set(try catalogue.segments().map(\.path))
         for name in try store.segments.list().segments where !known.contains(name) {
-            guard let bytes = try? store.segments.open(name, writable: false),
+            guard let bytes = try? store.segments.open(name),
                 let header = try? Segment(bytes).readHeader(), header.archive == store.manifest.id,
                 try catalogue.isDropped(header.segment)
             else { continue }

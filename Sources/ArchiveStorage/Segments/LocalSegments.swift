@@ -123,15 +123,17 @@ struct LocalSegments: SegmentStore {
 
     // MARK: Opening and making
 
-    func open(_ name: String, writable: Bool) throws(StorageError) -> any SegmentBytes {
+    func open(_ name: String) throws(StorageError) -> any SegmentReading { try LocalSegment(at: place(of: name)) }
+
+    func openToWrite(_ name: String) throws(StorageError) -> any SegmentBytes {
         let place = place(of: name)
         // A hard link leads to a file of somebody else, or of a copy of the archive: it is read and never changed.
-        if writable, let status = try? place.status, status.links > 1 {
+        if let status = try? place.status, status.links > 1 {
             throw StorageError(
                 .readOnly, place.path, "segment \(place.path) has another name, so nothing is appended to it",
                 remedy: "replace it by a copy of its own")
         }
-        return try LocalSegment(at: place, writable: writable)
+        return try LocalSegment(at: place, writable: true)
     }
 
     func create(_ name: SegmentName, _ bytes: [UInt8]) throws(StorageError) -> (any SegmentBytes)? {

@@ -8,7 +8,7 @@ package import SystemPackage
 ///
 /// Reads are allowed from any thread.
 package final class Segment: Sendable {
-    let bytes: any SegmentBytes
+    let bytes: any SegmentReading
     /// The ids of the archive and the segment, which its blocks' checksums cover.
     package let origin: BlockOrigin
     /// The segment's id, from its header; from its name if the header is damaged.
@@ -20,7 +20,7 @@ package final class Segment: Sendable {
     /// Opens an existing segment.
     ///
     /// - Parameter archive: the archive's id, for a segment with a damaged header.
-    package init(_ bytes: any SegmentBytes, of archive: ArchiveID? = nil) {
+    package init(_ bytes: any SegmentReading, of archive: ArchiveID? = nil) {
         self.bytes = bytes
         if let header = Segment.header(bytes) {
             (origin, name) = (BlockOrigin(archive: header.archive, segment: header.segment), header.segment)
@@ -31,13 +31,13 @@ package final class Segment: Sendable {
     }
 
     /// Opens a segment that was just created.
-    init(_ bytes: any SegmentBytes, _ header: SegmentHeader) {
+    init(_ bytes: any SegmentReading, _ header: SegmentHeader) {
         self.bytes = bytes
         (origin, name) = (BlockOrigin(archive: header.archive, segment: header.segment), header.segment)
     }
 
     /// The header of a segment; nil if it is damaged.
-    private static func header(_ segment: any SegmentBytes) -> SegmentHeader? {
+    private static func header(_ segment: any SegmentReading) -> SegmentHeader? {
         var bytes = [UInt8](repeating: 0, count: SegmentHeader.byteCount)
         let count = try? bytes.withUnsafeMutableBytes { try segment.read(into: $0, at: 0) }
         return count == bytes.count ? try? bytes.withUnsafeBytes({ try SegmentHeader(decoding: $0) }) : nil
@@ -117,7 +117,7 @@ package final class Segment: Sendable {
     }
 
     /// Exactly `count` bytes from `offset`.
-    func read(at offset: Int, count: Int) throws(StorageError) -> [UInt8] {
+    package func read(at offset: Int, count: Int) throws(StorageError) -> [UInt8] {
         let bytes = try read(at: offset, atMost: count)
         guard bytes.count == count else { throw StorageError.damaged(path, offset: offset, .truncated) }
         return bytes
@@ -198,5 +198,16 @@ package final class Segment: Sendable {
             pause()
         }
         return hash
+    }
+}
+
+extension Segment {
+    /// Whether a block at or after `offset`, where one begins, says that segments were dropped.
+    ///
+    /// If a header cannot be read, the answer is what the blocks before it say.
+    package func hasDroppedSegments(from offset: Int) throws(StorageError) -> Bool {
+        let scan = try SegmentScan(
+            of: self, from: max(offset, SegmentHeader.byteCount), verifyingPayloads: false, passingDamage: false)
+        return scan.records.contains { $0.kind == .droppedSegments }
     }
 }

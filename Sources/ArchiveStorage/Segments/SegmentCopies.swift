@@ -48,7 +48,7 @@ struct SegmentCopies {
     private func id(of path: String) throws(StorageError) -> SegmentID? {
         if let name = known[path]?.name { return name }
         do throws(StorageError) {
-            let header = try Segment(store.segments.open(path, writable: false)).readHeader()
+            let header = try Segment(store.segments.open(path)).readHeader()
             guard header.archive == store.manifest.id, try !store.catalogue.isDropped(header.segment) else {
                 return nil
             }
@@ -96,7 +96,7 @@ struct SegmentCopies {
     }
 
     private func isBeingWritten(_ path: String) -> Bool {
-        guard store.isWritable, let bytes = try? store.segments.open(path, writable: true) else { return false }
+        guard let bytes = try? store.writable().openToWrite(path) else { return false }
         return (try? bytes.tryLock()) == false
     }
 
@@ -104,7 +104,7 @@ struct SegmentCopies {
         let isKnown = known[path] != nil
         let isAtItsPlace = path.split(separator: "/").last.flatMap { SegmentName(fileName: String($0)) }?.path == path
         do throws(StorageError) {
-            let file = Segment(try store.segments.open(path, writable: false), of: store.manifest.id)
+            let file = Segment(try store.segments.open(path), of: store.manifest.id)
             let scan = try SegmentScan(
                 of: file, from: SegmentHeader.byteCount, verifyingPayloads: true, passingDamage: true)
             return Measure(

@@ -1,17 +1,14 @@
-// The interface to stored segments: listing, creating, reading, writing and removing them.
+// The interfaces to stored segments: a source lists and reads them, a store also creates, writes and removes them.
 
 package import ArchiveFormat
 package import SystemPackage
 
-/// The store of an archive's segments.
+/// A place that segments can be read from.
 ///
-/// A segment's name is its path in the store. `LocalSegments` is a directory of files; no other code assumes that
+/// A segment's name is its path in the source. `LocalSegments` is a directory of files; no other code assumes that
 /// segments are files.
-package protocol SegmentStore: Sendable {
-    /// Prepares the store for a new archive.
-    func prepare() throws(StorageError)
-
-    /// Lists the files in the store.
+package protocol SegmentSource: Sendable {
+    /// Lists the files in the source.
     func list() throws(StorageError) -> SegmentListing
 
     /// The name of the segment `name` in messages.
@@ -20,11 +17,22 @@ package protocol SegmentStore: Sendable {
     /// The length of a segment in bytes; nil if it cannot be determined.
     func length(of name: String) -> Int?
 
-    /// Opens a segment.
+    /// Opens a segment for reading.
     ///
-    /// - Parameter writable: whether blocks will be appended.
     /// - Throws: `StorageError` with the code `damaged` if there is no such segment.
-    func open(_ name: String, writable: Bool) throws(StorageError) -> any SegmentBytes
+    func open(_ name: String) throws(StorageError) -> any SegmentReading
+}
+
+/// A place that segments are written to, and read from.
+package protocol SegmentStore: SegmentSource {
+    /// Prepares the store for a new archive.
+    func prepare() throws(StorageError)
+
+    /// Opens a segment to append to it.
+    ///
+    /// - Throws: `StorageError` with the code `damaged` if there is no such segment, and `readOnly` if it must not be
+    ///   changed.
+    func openToWrite(_ name: String) throws(StorageError) -> any SegmentBytes
 
     /// Creates a segment that holds `bytes`, durable and locked; its name appears only when it is complete.
     ///
@@ -51,10 +59,10 @@ package protocol SegmentStore: Sendable {
     func totalBytes() -> Int?
 }
 
-/// The bytes of an open segment.
+/// The bytes of a segment that is open for reading.
 ///
-/// Reads are allowed from any thread, writes from one at a time.
-package protocol SegmentBytes: Sendable {
+/// Reads are allowed from any thread.
+package protocol SegmentReading: Sendable {
     /// The segment's name in messages.
     var path: FilePath { get }
 
@@ -63,14 +71,6 @@ package protocol SegmentBytes: Sendable {
     /// Whether the segment was removed since it was opened.
     var isRemoved: Bool { get }
 
-    /// Whether the segment's name still leads to these bytes.
-    func isInPlace() throws(StorageError) -> Bool
-
-    /// Tries to become the only writer, for as long as this value lives.
-    ///
-    /// - Returns: false if there is another writer.
-    func tryLock() throws(StorageError) -> Bool
-
     /// Fills `buffer` with the bytes at `offset`.
     ///
     /// - Returns: the number of bytes read, fewer only at the segment's end.
@@ -78,6 +78,19 @@ package protocol SegmentBytes: Sendable {
 
     /// The next range at or after `offset` that is not a hole; nil if there is none below `end`.
     func nextData(from offset: Int, below end: Int) throws(StorageError) -> Range<Int>?
+}
+
+/// The bytes of a segment that is open for writing.
+///
+/// Reads are allowed from any thread, writes from one at a time.
+package protocol SegmentBytes: SegmentReading {
+    /// Whether the segment's name still leads to these bytes.
+    func isInPlace() throws(StorageError) -> Bool
+
+    /// Tries to become the only writer, for as long as this value lives.
+    ///
+    /// - Returns: false if there is another writer.
+    func tryLock() throws(StorageError) -> Bool
 
     /// Writes all of `bytes` at `offset`.
     func write(_ bytes: [UInt8], at offset: Int) throws(StorageError)

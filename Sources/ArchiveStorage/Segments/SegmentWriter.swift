@@ -10,6 +10,7 @@ internal import SystemPackage
 final class SegmentWriter: @unchecked Sendable {
     let listed: ListedSegment
     private let segment: Segment
+    private let bytes: any SegmentBytes
     /// Bytes written, indexed or not.
     private(set) var length: Int
     /// Bytes known to be durable and indexed.
@@ -27,9 +28,10 @@ final class SegmentWriter: @unchecked Sendable {
     private let counters: StorageCounters
 
     /// Takes over a segment that is locked and has no torn tail.
-    init(_ listed: ListedSegment, _ segment: Segment, of store: ArchiveStore) {
+    init(_ listed: ListedSegment, _ segment: Segment, _ bytes: any SegmentBytes, of store: ArchiveStore) {
         self.listed = listed
         self.segment = segment
+        self.bytes = bytes
         fullBytes = store.manifest.parameters.segmentBytes
         sealingBytes = store.sealingBytes
         counters = store.counters
@@ -50,7 +52,7 @@ final class SegmentWriter: @unchecked Sendable {
         let place = BlockPlace(
             in: BlockOrigin(archive: header.archive, segment: header.segment), offset: SegmentHeader.byteCount)
         let start = header.encoded() + block.bytes(at: place)
-        guard let bytes = try store.segments.create(name, start) else {
+        guard let bytes = try store.writable().create(name, start) else {
             guard attempts > 1 else {
                 let path = store.segments.path(of: name.path)
                 throw StorageError(.system, path, "cannot lock the new segment \(path)", remedy: "try again")
@@ -59,7 +61,7 @@ final class SegmentWriter: @unchecked Sendable {
         }
         let row = try store.catalogue.enterSegment(
             name.path, name: header.segment, indexedLength: start.count)
-        return SegmentWriter(row, Segment(bytes, header), of: store)
+        return SegmentWriter(row, Segment(bytes, header), bytes, of: store)
     }
 
     var isFull: Bool { length >= fullBytes }
@@ -78,14 +80,14 @@ final class SegmentWriter: @unchecked Sendable {
                 .damaged, segment.path, "segment \(segment.path) has \(offset) bytes and cannot be sealed",
                 remedy: Advice.checkArchive.text)
         }
-        do { try segment.bytes.write(bytes, at: offset) } catch {
+        do { try self.bytes.write(bytes, at: offset) } catch {
             // A partly written block must not stay in front of later blocks.
-            try? segment.bytes.truncate(to: offset)
+            try? self.bytes.truncate(to: offset)
             throw error
         }
         length = offset + bytes.count
         if length - begunLength >= SegmentWriter.writingBytes {
-            segment.bytes.beginWriting(begunLength..<length)
+            self.bytes.beginWriting(begunLength..<length)
             begunLength = length
         }
         counters.countWritten(block.header)
@@ -98,8 +100,8 @@ final class SegmentWriter: @unchecked Sendable {
     /// Makes everything appended durable, and verifies that the file is still at its path.
     func synchronize() throws(StorageError) {
         counters.synchronizations.add()
-        try segment.bytes.synchronize()
-        guard try !segment.bytes.isInPlace() else { return }
+        try bytes.synchronize()
+        guard try !bytes.isInPlace() else { return }
         isLost = true
         throw StorageError(
             .noArchive, segment.path, "the segment \(segment.path) was removed or replaced while it was written",
@@ -118,7 +120,7 @@ final class SegmentWriter: @unchecked Sendable {
         guard length > indexedLength else { return }
         guard let known = try catalogue.segment(listed.number) else { return }
         indexedLength = max(indexedLength, known.indexedLength)
-        try segment.bytes.truncate(to: indexedLength)
+        try bytes.truncate(to: indexedLength)
         length = indexedLength
         begunLength = indexedLength
     }
@@ -146,10 +148,10 @@ final class SegmentWriter: @unchecked Sendable {
         let footer = SegmentFooter.encoded(
             blocks: blocks, in: segment.origin, content: try segment.hash(upTo: length, pause: pause))
         do {
-            try segment.bytes.write(footer, at: length)
+            try bytes.write(footer, at: length)
             try synchronize()
         } catch {
-            try? segment.bytes.truncate(to: length)
+            try? bytes.truncate(to: length)
             throw error
         }
         length += footer.count

@@ -14,6 +14,8 @@ struct SpanArgument: ExpressibleByArgument, Sendable, Hashable {
     /// Ten thousand years, the longest span accepted.
     private static let most: UInt64 = 10_000 * 31_557_600
 
+    init(days: UInt64) { seconds = days * 86_400 }
+
     init?(argument: String) {
         if argument == "forever" {
             seconds = nil

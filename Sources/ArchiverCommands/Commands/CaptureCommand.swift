@@ -5,6 +5,7 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
+internal import Replicas
 internal import SystemPackage
 
 struct CaptureCommand: ParsableCommand {
@@ -30,6 +31,9 @@ struct CaptureCommand: ParsableCommand {
 
     @Option(help: "The label of the snapshots, as in 'archiver restore before-upgrade'.")
     var label: ByteArgument?
+
+    @Flag(help: "Also wait until the replicas have everything.")
+    var replicas = false
 
     @OptionGroup(title: "Exclusions") var exclusions: ExclusionOptions
     @OptionGroup var global: GlobalOptions
@@ -74,6 +78,7 @@ struct CaptureCommand: ParsableCommand {
         }
         if console.isJSON { try console.output.line(JSONText.of(results)) }
         for failure in failures.dropLast() { FailureReport(failure).write(console) }
+        if replicas { _ = try ReplicaSending.send(archive.replicaNames(), of: archive, console) }
         if let last = failures.last { throw last }
         if results.contains(where: { $0.result.problemCount > 0 }) { throw ExitStatus.incomplete }
     }

@@ -20,7 +20,7 @@ struct StatusCommand: ParsableCommand {
             The exit code is 0 if there is no problem, 2 if the archive is damaged, and 1 otherwise. Each line that \
             begins with “!” names a problem and its remedy. With --max-lag, for cron and monitors, the code is 3 if a \
             root is not proven current: its watcher does not answer that everything is captured, and its latest \
-            capture is older than that. With --metrics-file the exit code only says whether the file was written, unless \
+            capture is older than that; or if a replica is further behind than that. With --metrics-file the exit code only says whether the file was written, unless \
             --max-lag is given, too.
 
             Examples:
@@ -72,7 +72,10 @@ struct StatusCommand: ParsableCommand {
             if root == nil { try remarkElsewhere(archive, console) }
         }
         if status.isDamaged { throw ExitStatus.damaged }
-        if let maxLag, reportLag(status.roots, over: maxLag.duration, console) { throw ExitStatus.incomplete }
+        if let maxLag {
+            let areBehind = reportLag(status.replicas, over: maxLag.duration, console)
+            if reportLag(status.roots, over: maxLag.duration, console) || areBehind { throw ExitStatus.incomplete }
+        }
         if !status.isWell { throw ExitStatus.failed }
     }
 
@@ -98,6 +101,18 @@ struct StatusCommand: ParsableCommand {
         for root in lagging {
             let proof = root.lagSeconds(at: .now).map { "was last proven current \(Int($0)) s ago" }
             console.warn("archiver: \(Escaping.text(root.root.path.bytes)) \(proof ?? "was never proven current")")
+        }
+        return !lagging.isEmpty
+    }
+
+    /// Names the replicas that are behind.
+    ///
+    /// - Returns: whether there are any.
+    private func reportLag(_ replicas: [ReplicaStatus], over limit: Duration, _ console: Console) -> Bool {
+        let lagging = replicas.filter { $0.lagSeconds(at: .now).map { $0 > limit.seconds } ?? true }
+        for replica in lagging {
+            let lag = replica.lagSeconds(at: .now).map { "had everything \(Int($0)) s ago" }
+            console.warn("archiver: the replica '\(replica.name)' \(lag ?? "was never complete")")
         }
         return !lagging.isEmpty
     }

@@ -5,6 +5,7 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
+internal import Replicas
 internal import SystemPackage
 
 struct SyncCommand: ParsableCommand {
@@ -24,6 +25,9 @@ struct SyncCommand: ParsableCommand {
         help: ArgumentHelp("The directory (default: the root that contains the current directory).", valueName: "dir"))
     var directory: PathArgument?
 
+    @Flag(help: "Also wait until the replicas have everything.")
+    var replicas = false
+
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
@@ -39,6 +43,7 @@ struct SyncCommand: ParsableCommand {
             defer { line.end() }
             snapshot = try archive.sync(root, newRootExclusions: ExclusionOptions.ofNewRoots, progress: progress)
         }
+        if replicas { _ = try ReplicaSending.send(archive.replicaNames(), of: archive, console) }
         let text = try console.isJSON ? JSONText.of(SnapshotJSON(snapshot)) : snapshot.id.short
         try console.output.line(text)
     }

@@ -27,6 +27,7 @@ struct MaintenanceJSON: Encodable {
         try object.encode(pruned?.dropped ?? 0, forKey: .droppedSegments)
         try object.encode(pruned?.inUse ?? 0, forKey: .segmentsInUse)
         try object.encode(pruned?.withoutRoom ?? 0, forKey: .segmentsWithoutRoom)
+        try object.encode(pruned?.unreplicated ?? 0, forKey: .segmentsNotReplicated)
         try object.encode(pruned?.bytesWithoutRoom ?? 0, forKey: .bytesWithoutRoom)
         try object.encode(pruned?.roomNeeded ?? 0, forKey: .roomNeededBytes)
         try object.encode(pruned?.damaged ?? [], forKey: .damaged)

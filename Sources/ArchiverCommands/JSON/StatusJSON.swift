@@ -17,6 +17,7 @@ struct ArchiveStatusJSON: Encodable {
         try object.encode(status.isWell, forKey: .well)
         try object.encode(status.roots.map(RootStatusJSON.init), forKey: .roots)
         try object.encode(status.findings.map { FindingJSON($0) }, forKey: .findings)
+        try object.encode(status.replicas.map(ReplicaStatusJSON.init), forKey: .replicas)
         var archive = object.nestedContainer(keyedBy: JSONKey.self, forKey: .archive)
         try archive.encode(bytes: status.directory.bytes, forKey: .path)
         try archive.encode(status.storedBytes, forKey: .storedBytes)
@@ -127,7 +128,7 @@ private struct OpenGapJSON: Encodable {
 }
 
 /// A finding of the status.
-private struct FindingJSON: Encodable {
+struct FindingJSON: Encodable {
     let message: String
     let remedy: String?
 

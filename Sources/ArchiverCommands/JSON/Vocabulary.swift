@@ -21,6 +21,8 @@ extension JSONKey {
     static let actions = JSONKey("actions")
     /// How many entries are new.
     static let added = JSONKey("added")
+    /// Where a replica is.
+    static let address = JSONKey("address")
     /// The snapshot after it.
     static let after = JSONKey("after")
     /// The age in seconds up to which a tier keeps; null for ever.
@@ -91,6 +93,8 @@ extension JSONKey {
     static let code = JSONKey("code")
     /// Whether everything was done.
     static let complete = JSONKey("complete")
+    /// A replica has everything that was committed before this.
+    static let completeUntil = JSONKey("completeUntil")
     /// The path of the configuration.
     static let configuration = JSONKey("configuration")
     /// The place in the configuration that sets how a root is watched; null if none does.
@@ -139,6 +143,8 @@ extension JSONKey {
     static let earlier = JSONKey("earlier")
     /// Whether helper files of editors are excluded.
     static let editorHelpers = JSONKey("editorHelpers")
+    /// Whether only the recipients can read it.
+    static let encrypted = JSONKey("encrypted")
     /// When it ended.
     static let end = JSONKey("end")
     /// The entries of a directory; of an audit, how many were compared.
@@ -227,6 +233,8 @@ extension JSONKey {
     static let labelled = JSONKey("labelled")
     /// How much the archive exceeds its limits.
     static let lackingBytes = JSONKey("lackingBytes")
+    /// How long ago a replica had everything.
+    static let lagSeconds = JSONKey("lagSeconds")
     /// The size from which a file counts as large.
     static let largeFileBytes = JSONKey("largeFileBytes")
     /// The longest delay of a large file.
@@ -247,12 +255,18 @@ extension JSONKey {
     static let lastChangedIn = JSONKey("lastChangedIn")
     /// What the last check found; null if there was none.
     static let lastCheck = JSONKey("lastCheck")
+    /// When a replica was last compared with the archive.
+    static let lastComparison = JSONKey("lastComparison")
+    /// When every byte of a replica was last read.
+    static let lastDataCheck = JSONKey("lastDataCheck")
     /// When the kernel reported a change last.
     static let lastEvent = JSONKey("lastEvent")
     /// The last snapshot at which the command succeeded.
     static let lastGood = JSONKey("lastGood")
     /// The last snapshot with it.
     static let lastIn = JSONKey("lastIn")
+    /// When files of a replica alone were last compared.
+    static let lastTest = JSONKey("lastTest")
     /// When a watcher was last active.
     static let lastWatched = JSONKey("lastWatched")
     /// The previous snapshot, if it is dated later.
@@ -285,6 +299,8 @@ extension JSONKey {
     static let maxDelaySeconds = JSONKey("maxDelaySeconds")
     /// The archive's maximum size; null for no limit.
     static let maxSizeBytes = JSONKey("maxSizeBytes")
+    /// Whether the credentials may delete objects.
+    static let mayDelete = JSONKey("mayDelete")
     /// A sentence for people.
     static let message = JSONKey("message")
     /// How many paths only got other metadata.
@@ -293,6 +309,8 @@ extension JSONKey {
     static let minFreeBytes = JSONKey("minFreeBytes")
     /// The share of the disk to leave free.
     static let minFreePercent = JSONKey("minFreePercent")
+    /// Committed bytes that a replica lacks.
+    static let missingBytes = JSONKey("missingBytes")
     /// How many entries have changed; of an entry, its modification time.
     static let modified = JSONKey("modified")
     /// Directories on which another file system is mounted.
@@ -317,10 +335,14 @@ extension JSONKey {
     static let notes = JSONKey("notes")
     /// The number of a session or turn, counted from the latest.
     static let number = JSONKey("number")
+    /// How many objects of a replica.
+    static let objects = JSONKey("objects")
     /// What uses the space: root, directory, file, states, elsewhere, shared, records.
     static let of = JSONKey("of")
     /// The snapshot that was replaced.
     static let old = JSONKey("old")
+    /// Segments that only the replica has.
+    static let onlyInReplica = JSONKey("onlyInReplica")
     /// Gaps that have not ended.
     static let openGaps = JSONKey("openGaps")
     /// The operation that was recorded.
@@ -371,10 +393,14 @@ extension JSONKey {
     static let readSeconds = JSONKey("readSeconds")
     /// Why.
     static let reason = JSONKey("reason")
+    /// A public key that can read replicas.
+    static let recipient = JSONKey("recipient")
     /// The snapshot or state; null if it cannot be read.
     static let record = JSONKey("record")
     /// How many records.
     static let records = JSONKey("records")
+    /// Whether the store refuses to replace objects.
+    static let refusesToOverwrite = JSONKey("refusesToOverwrite")
     /// The root whose history may continue here.
     static let related = JSONKey("related")
     /// How two roots are related: moved, replaced, otherMachine.
@@ -389,6 +415,10 @@ extension JSONKey {
     static let repaired = JSONKey("repaired")
     /// How many paths were replaced.
     static let replaced = JSONKey("replaced")
+    /// A replica's name.
+    static let replica = JSONKey("replica")
+    /// The replicas.
+    static let replicas = JSONKey("replicas")
     /// Paths of repositories that were left alone.
     static let repositories = JSONKey("repositories")
     /// Space that is reserved for a full disk.
@@ -419,8 +449,12 @@ extension JSONKey {
     static let segments = JSONKey("segments")
     /// Segments that others are using.
     static let segmentsInUse = JSONKey("segmentsInUse")
+    /// Segments that stay because a replica lacks them.
+    static let segmentsNotReplicated = JSONKey("segmentsNotReplicated")
     /// Segments that stay for lack of room.
     static let segmentsWithoutRoom = JSONKey("segmentsWithoutRoom")
+    /// What was missing in a replica and was sent again.
+    static let sentAgain = JSONKey("sentAgain")
     /// The number of a snapshot in its root.
     static let sequence = JSONKey("sequence")
     /// How the service starts.
@@ -429,6 +463,8 @@ extension JSONKey {
     static let settings = JSONKey("settings")
     /// How long nothing must change before a capture.
     static let settleSeconds = JSONKey("settleSeconds")
+    /// The public key that signs a replica.
+    static let signer = JSONKey("signer")
     /// Since when.
     static let since = JSONKey("since")
     /// The size of a file in bytes.
@@ -517,6 +553,8 @@ extension JSONKey {
     static let versions = JSONKey("versions")
     /// What is freed later.
     static let waitingBytes = JSONKey("waitingBytes")
+    /// Dropped segments that stay for now.
+    static let waitingSegments = JSONKey("waitingSegments")
     /// When it is freed at the latest.
     static let waitingUntil = JSONKey("waitingUntil")
     /// What is wrong with the archive.

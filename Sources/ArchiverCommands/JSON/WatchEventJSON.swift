@@ -37,6 +37,8 @@ struct WatchEventJSON: Encodable {
         case .error: "error"
         case .maintained: "maintained"
         case .notMaintained: "not-maintained"
+        case .replicaFailed: "replica-behind"
+        case .replicaComplete: "replica-complete"
         case .dropped: "dropped"
         case .stopped: "stopped"
         }
@@ -100,6 +102,15 @@ struct WatchEventJSON: Encodable {
             try object.encode(error.code.rawValue, forKey: .code)
             try object.encode(error.message, forKey: .message)
             try object.encode(CommandRemedy.text(error.remedy, path: error.path), forKey: .remedy)
+        case .replicaFailed(let replica, let error):
+            try object.encode(name, forKey: .event)
+            try object.encode(replica, forKey: .replica)
+            try object.encode(error.code.rawValue, forKey: .code)
+            try object.encode(error.message, forKey: .message)
+            try object.encode(CommandRemedy.text(error.remedy, path: error.path), forKey: .remedy)
+        case .replicaComplete(let replica):
+            try object.encode(name, forKey: .event)
+            try object.encode(replica, forKey: .replica)
         case .dropped(let events, let warnings):
             try object.encode(name, forKey: .event)
             try object.encode(events, forKey: .count)

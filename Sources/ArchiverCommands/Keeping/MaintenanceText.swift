@@ -26,9 +26,14 @@ enum MaintenanceText {
             result.waitedFor.map { "\(Escaping.text($0)) may need: it is suspended" } ?? "another process is writing"
         var skipped = result.inUse > 0 ? "; skipped \(Plural.of(result.inUse, "segment")) that \(user)" : ""
         if result.withoutRoom > 0 { skipped += "; \(withoutRoom(result))" }
+        if result.unreplicated > 0 {
+            skipped +=
+                "; \(ByteCount.text(result.bytesUnreplicated)) in \(Plural.of(result.unreplicated, "segment")) stay until "
+                + "a replica has them: see 'archiver replica list'"
+        }
         let sizes = "\(ByteCount.text(result.bytesBefore)) before, \(ByteCount.text(result.bytesAfter)) after"
         if result.freedBytes == 0 {
-            let isStuck = result.inUse + result.withoutRoom > 0
+            let isStuck = result.inUse + result.withoutRoom + result.unreplicated > 0
             return "\(isStuck ? "nothing reclaimed" : "nothing to reclaim"): "
                 + "the archive has \(ByteCount.text(result.bytesAfter))" + skipped
         }

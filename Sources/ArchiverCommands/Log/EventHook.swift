@@ -126,7 +126,7 @@ final class EventHook: Sendable {
     private static func isPassedOn(_ event: WatchService.Event) -> Bool {
         switch event {
         case .snapshot, .gap, .fallback, .unavailable, .available, .problems, .related, .wrongClock, .error,
-            .notMaintained, .dropped:
+            .notMaintained, .replicaFailed, .replicaComplete, .dropped:
             true
         case .maintained(let result): result.isShort || result.thinnedForRoom > 0
         case .audited(_, let result): result.found > 0

@@ -69,6 +69,8 @@ final class EventLog: Sendable {
         case .maintained(let result): result.isShort ? .warning : .info
         case .gap, .fallback, .unavailable, .problems, .related, .wrongClock, .dropped: .warning
         case .error, .notMaintained: .error
+        case .replicaFailed: .warning
+        case .replicaComplete: .notice
         }
     }
 }

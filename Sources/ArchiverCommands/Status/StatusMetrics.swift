@@ -14,6 +14,7 @@ struct StatusMetrics {
         var metrics = StatusMetrics()
         metrics.addRoots(status.roots, now)
         metrics.addArchive(status)
+        metrics.addReplicas(status.replicas, now)
         return (metrics.lines + ["# EOF"]).joined(separator: "\n")
     }
 
@@ -74,6 +75,25 @@ struct StatusMetrics {
         add("archive_findings", "Findings about the archive, apart from its roots.", Double(status.findings.count))
         add("archive_states", "States that programs have saved.", Double(status.states.count))
         add("watch_limit", "How many directories inotify may watch.", status.limits.watches.map { Double($0) })
+    }
+
+    private mutating func addReplicas(_ replicas: [ReplicaStatus], _ now: Timestamp) {
+        func add(_ name: String, _ help: String, _ value: (ReplicaStatus) -> Double?) {
+            self.add(
+                name, help,
+                replicas.compactMap { replica in
+                    value(replica).map { (label: "{replica=\"\(replica.name)\"}", value: $0) }
+                })
+        }
+        add("replica_well", "Whether the replica has no finding.") { $0.findings.isEmpty ? 1 : 0 }
+        add("replica_lag_seconds", "How long ago the replica had everything.") { $0.lagSeconds(at: now) }
+        add("replica_missing_bytes", "Committed bytes that the replica lacks.") { Double($0.missingBytes) }
+        add("replica_check_timestamp_seconds", "When the replica was last compared with the archive.") {
+            $0.checked.map { Double($0.seconds) }
+        }
+        add("replica_test_timestamp_seconds", "When files of the replica alone were last compared.") {
+            $0.tested.map { Double($0.seconds) }
+        }
     }
 
     private mutating func addAll(

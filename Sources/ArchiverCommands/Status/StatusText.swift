@@ -25,7 +25,9 @@ enum StatusText {
                 ? [briefLine(root, isDamaged: isDamaged, style)]
                 : self.lines(root, isDamaged: isDamaged, style) + [""]
         }
-        if isQuiet { return lines + status.findings.map { finding($0, style) } }
+        if isQuiet {
+            return lines + (status.findings + status.replicas.flatMap(\.findings)).map { finding($0, style) }
+        }
         if isBrief, !lines.isEmpty { lines.append("") }
         let snapshots = snapshots ?? status.roots.reduce(0) { $0 + $1.snapshotCount }
         let states =
@@ -48,6 +50,10 @@ enum StatusText {
             lines.append(
                 "checked \(LocalTime.text(check.time)): all is well, "
                     + (verified ?? "but not all bytes have been verified"))
+        }
+        for replica in status.replicas {
+            lines.append(ReplicaText.line(replica))
+            lines += replica.findings.map { finding($0, style) }
         }
         return lines + status.findings.map { finding($0, style) }
     }

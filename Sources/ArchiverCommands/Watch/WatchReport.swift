@@ -192,7 +192,7 @@ final class WatchReport: Sendable {
         case .starting, .watching, .stopped, .waiting, .covered, .audited, .largeFile, .maintained:
             if !console.isQuiet, let text = WatchText.course(event) { try put(WatchText.timed(text)) }
         case .problems, .gap, .fallback, .unavailable, .available, .related, .wrongClock, .error, .notMaintained,
-            .dropped:
+            .replicaFailed, .replicaComplete, .dropped:
             _ = reportWarning(event)
         }
     }

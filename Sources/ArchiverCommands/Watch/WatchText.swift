@@ -72,6 +72,12 @@ enum WatchText {
         case .notMaintained(let error):
             return
                 "the archive could not be maintained: \(sentence(error.message, CommandRemedy.text(error.remedy, path: error.path)))"
+        case .replicaFailed(let name, let error):
+            let remedy = CommandRemedy.text(error.remedy, path: error.path)
+            return
+                "the replica '\(Escaping.text(name))' is behind; captures go on, and it is tried again: "
+                + sentence(error.message, remedy)
+        case .replicaComplete(let name): return "the replica '\(Escaping.text(name))' has everything again"
         case .dropped(let events, let warnings):
             let which = warnings == 0 ? "" : ", \(warnings) of them warnings: see 'archiver status'"
             return "\(Plural.of(events, "event")) not shown, because the output was not read\(which)"

@@ -8,6 +8,7 @@ public import Checking
 internal import FileIO
 internal import FileWatching
 internal import Glibc
+internal import Replicas
 public import Roots
 public import SystemPackage
 
@@ -62,6 +63,10 @@ extension Archive {
             if let finding = Finding(room, roomNotice(), isFirst: try !hasForgottenForRoom()) {
                 findings.append(finding)
             }
+            var replicas: [ReplicaStatus] = []
+            do throws(ArchiverError) { replicas = try self.replicas() } catch {
+                findings.append(Finding(error.message, remedy: error.remedy))
+            }
             let states = try store.catalogue.stateTitles().reduce(into: StateTotals()) { totals, title in
                 totals.count += title.count
                 let (sum, overflows) = totals.storedBytes.addingReportingOverflow(title.storedBytes)
@@ -82,7 +87,7 @@ extension Archive {
             let limits = KernelLimits.current
             return ArchiveStatus(
                 directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, room: room,
-                states: states, damage: damage, lastCheck: lastCheck, roots: statuses,
+                states: states, damage: damage, lastCheck: lastCheck, replicas: replicas, roots: statuses,
                 limits: WatchLimits(
                     watches: limits[.inotifyWatches], instances: limits[.inotifyInstances],
                     queuedEvents: limits[.inotifyQueue], marks: limits[.fanotifyMarks]),

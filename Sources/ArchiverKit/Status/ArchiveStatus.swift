@@ -3,6 +3,7 @@
 public import ArchiveFormat
 public import ArchiveStorage
 public import FileIO
+public import Replicas
 public import SystemPackage
 
 /// The status of one root.
@@ -48,6 +49,8 @@ public struct ArchiveStatus: Sendable {
     public internal(set) var damage: [ArchiveFinding] = []
     /// What the last check found; nil if there was none.
     public internal(set) var lastCheck: CheckNotice?
+    /// The status of each replica, ordered by name.
+    public internal(set) var replicas: [ReplicaStatus] = []
     /// The status of each root, ordered by path.
     public let roots: [RootStatus]
     /// The system's limits on watching.
@@ -59,7 +62,9 @@ public struct ArchiveStatus: Sendable {
     public var isDamaged: Bool { !damage.isEmpty || (lastCheck?.findingCount ?? 0) > 0 }
 
     /// Whether there are no findings.
-    public var isWell: Bool { findings.isEmpty && roots.allSatisfy { $0.findings.isEmpty } }
+    public var isWell: Bool {
+        findings.isEmpty && roots.allSatisfy { $0.findings.isEmpty } && replicas.allSatisfy { $0.findings.isEmpty }
+    }
 }
 
 /// How much programs have saved in an archive.

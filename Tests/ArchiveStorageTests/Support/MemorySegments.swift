@@ -92,7 +92,9 @@ final class MemorySegments: SegmentStore {
         (try? call(path(of: name)) { state.withLock { $0.files[name] }?.content.count }) ?? nil
     }
 
-    func open(_ name: String, writable: Bool) throws(StorageError) -> any SegmentBytes {
+    func open(_ name: String) throws(StorageError) -> any SegmentReading { try openToWrite(name) }
+
+    func openToWrite(_ name: String) throws(StorageError) -> any SegmentBytes {
         let path = path(of: name)
         guard let file = try call(path, { state.withLock { $0.files[name] } }) else {
             throw StorageError(.damaged, path, "segment \(path) is missing")

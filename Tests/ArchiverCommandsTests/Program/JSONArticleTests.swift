@@ -134,8 +134,9 @@ struct JSONArticleTests {
     @Test("every command has a section in the article")
     func sections() throws {
         let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/JSONOutput.md")
-        // Three have a chapter, that of the service with three more, and one prints a snapshot as `capture` does.
-        let others = ["watch", "browse", "service", "enable", "disable", "reload", "pick"]
+        // Four have a chapter, those of replicas and of the service with others, and one prints a snapshot as `capture`
+        // does.
+        let others = ["watch", "browse", "service", "replica", "keys", "enable", "disable", "reload", "pick"]
         let help = try ChildProcess.run(Workplace.program, [Array("--experimental-dump-help".utf8)])
         let root = try #require(try JSON.object(help.output)["command"] as? [String: Any])
         let names = (root["subcommands"] as? [[String: Any]] ?? []).compactMap { $0["commandName"] as? String }
@@ -143,7 +144,7 @@ struct JSONArticleTests {
         for name in names where name != "help" {
             #expect(others.contains(name) || article.contains("\n### archiver \(name)"), "\(name)")
         }
-        for name in others.prefix(3) { #expect(article.contains("\n## \(name)\n")) }
+        for name in others.prefix(4) { #expect(article.contains("\n## \(name)\n")) }
     }
 
     @Test("every event of watch has the fields that the article lists")
@@ -166,7 +167,9 @@ struct JSONArticleTests {
             .fallback(root: root, message: "m", remedy: "r"), .unavailable(root: root), .available(root: root),
             .audited(root: root, audit), .problems(root: root, [problem], count: 1), .largeFile(root: root, file),
             .error(root: root, ArchiverError(.system, "m", remedy: "r")), .maintained(.example),
-            .notMaintained(ArchiverError(.damaged, "m", remedy: "r")), .dropped(events: 1, warnings: 0),
+            .notMaintained(ArchiverError(.damaged, "m", remedy: "r")),
+            .replicaFailed(name: "n", ArchiverError(.replica, "m", remedy: "r")), .replicaComplete(name: "n"),
+            .dropped(events: 1, warnings: 0),
             .stopped(root: root),
         ]
         #expect(documented.count == events.count)

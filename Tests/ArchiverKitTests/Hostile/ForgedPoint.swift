@@ -283,7 +283,8 @@ extension ForgedPoint {
             // The next writer begins another segment, which names this one.
             let archive = place.sandbox.archive
             let row = try #require(try archive.store.catalogue.segments().last)
-            let file = try archive.store.segments.open(row.path, writable: true)
+            let file = try LocalSegment(
+                at: EnclosedPath(archive.directory).appending("segments/" + row.path), writable: true)
             defer { withExtendedLifetime(file) {} }
             #expect(try file.tryLock())
             try place.sandbox.root.write("f", "third\n")

@@ -57,6 +57,8 @@ final class WatchLog: Sendable {
         case .problems: note("problems")
         case .largeFile: note("large file")
         case .maintained: note("maintained")
+        case .replicaFailed(let name, let error): note("replica \(name) \(error.code.rawValue)")
+        case .replicaComplete(let name): note("replica \(name) complete")
         case .notMaintained(let error): note("not maintained \(error.code.rawValue)")
         case .error(_, let error): note("error \(error.code.rawValue)")
         }

@@ -99,6 +99,8 @@ final class Watcher {
             case .error: "error"
             case .maintained: "maintained"
             case .notMaintained: "notMaintained"
+            case .replicaFailed: "replicaFailed"
+            case .replicaComplete: "replicaComplete"
             case .dropped: "dropped"
             case .stopped: "stopped"
             }

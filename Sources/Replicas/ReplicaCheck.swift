@@ -1,0 +1,228 @@
+// Compares a replica with the archive: what must be there, with its length, and on request every byte.
+
+package import Age
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import FileIO
+internal import ObjectStore
+package import Roots
+internal import SystemPackage
+
+/// What a check of a replica found.
+package struct ReplicaCheckResult: Sendable {
+    package var objects = 0
+    package var bytes: UInt64 = 0
+    /// What was wrong and has been sent again; each a sentence.
+    package var mended: [String] = []
+    /// What is wrong still; each a sentence.
+    package var problems: [String] = []
+    /// Segments that only the replica has, as those lost here; each a sentence.
+    package var onlyThere: [String] = []
+    /// Objects that are no part of a replica.
+    package var strangers: [String] = []
+}
+
+extension Replicator {
+    /// Compares the replica with the archive, and sends again what is missing.
+    ///
+    /// - Parameter identities: reads and compares every byte with these; nil to compare names and lengths.
+    package func check(
+        readingWith identities: [AgeIdentity]? = nil, progress: OperationProgress? = nil,
+        isCancelled: @Sendable () -> Bool = { false }
+    ) throws(ArchiverError) -> ReplicaCheckResult {
+        let reader = try identities.map { given throws(ArchiverError) in try ReplicaReader(objects, given) }
+        var result = ReplicaCheckResult()
+        // What was committed since is sent first, so that it is not reported.
+        let before = try send(isCancelled: isCancelled)
+        try facingStore {
+            let lock = try FileLock.exclusive(store.layout.lock("replica-\(name).lock"))
+            defer { withExtendedLifetime(lock) {} }
+            let inventory = try ReplicaInventory(objects)
+            result.strangers = inventory.strangers
+            var known = try ReplicaProgress.read(name.text, in: store.layout) ?? ReplicaProgress()
+            progress?.expect(entries: nil, bytes: reader == nil ? nil : inventory.bytes)
+            let rows = try store.catalogue.segments()
+            for row in rows {
+                if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
+                for problem in try problems(of: row, known, inventory, reader, &result, progress) {
+                    try forget(problem, of: row.path, &known, &result)
+                }
+            }
+            let present = Set(rows.map(\.path))
+            for path in inventory.paths where !present.contains(path) && known.dropped[path] == nil {
+                let id = SegmentName(path: path)?.segment
+                if try id.map({ try store.catalogue.isDropped($0) }) ?? false { continue }
+                result.onlyThere.append("segment \(path) is in the replica and not in this archive")
+            }
+            try known.write(name.text, in: store.layout)
+        }
+        let found = result.mended
+        if !found.isEmpty {
+            let pass = try send(isCancelled: isCancelled)
+            result.problems += pass.problems
+        }
+        result.problems += before.problems
+        try facing {
+            var progress = try ReplicaProgress.read(name.text, in: store.layout) ?? ReplicaProgress()
+            progress.checked = .now
+            if identities != nil { progress.checkedData = .now }
+            try progress.write(name.text, in: store.layout)
+        }
+        return result
+    }
+
+    /// An object that is missing or wrong.
+    private struct Problem {
+        let object: ReplicaObject
+        let reason: String
+        let isThere: Bool
+    }
+
+    private func problems(
+        of row: ListedSegment, _ known: ReplicaProgress, _ inventory: ReplicaInventory, _ reader: ReplicaReader?,
+        _ result: inout ReplicaCheckResult, _ progress: OperationProgress?
+    ) throws -> [Problem] {
+        var problems: [Problem] = []
+        if known.whole.contains(row.path) {
+            let object = ReplicaObject.segment(path: row.path)
+            result.objects += 1
+            guard let length = inventory.segments[row.path] else {
+                return [Problem(object: object, reason: "is missing", isThere: false)]
+            }
+            result.bytes += length
+            let expected = sealer.objectLength(ofContent: row.indexedLength)
+            if length != expected {
+                problems.append(
+                    Problem(object: object, reason: "has \(length) bytes, not \(expected)", isThere: true))
+            } else if let reader, let reason = try difference(object, length, 0, row, reader) {
+                problems.append(Problem(object: object, reason: reason, isThere: true))
+            }
+            progress?.add(bytes: length)
+            return problems
+        }
+        guard let sent = known.pieces[row.path]?.sentBytes, sent > 0 else { return [] }
+        let chain = inventory.chain(of: row.path)
+        for piece in chain {
+            let object = piece.object(of: row.path)
+            result.objects += 1
+            result.bytes += piece.objectBytes
+            progress?.add(bytes: piece.objectBytes)
+            let expected = sealer.objectLength(ofContent: piece.length)
+            if piece.objectBytes != expected {
+                problems.append(
+                    Problem(object: object, reason: "has \(piece.objectBytes) bytes, not \(expected)", isThere: true))
+            } else if let reader, piece.end <= row.indexedLength,
+                let reason = try difference(object, piece.objectBytes, piece.offset, row, reader)
+            {
+                problems.append(Problem(object: object, reason: reason, isThere: true))
+            }
+        }
+        let end = chain.last?.end ?? 0
+        if end < sent {
+            let object = ReplicaObject.piece(path: row.path, offset: end, length: sent - end)
+            problems.append(Problem(object: object, reason: "is missing", isThere: false))
+        }
+        return problems
+    }
+
+    /// How an object differs from the archive's segment; nil if it does not.
+    private func difference(
+        _ object: ReplicaObject, _ length: UInt64, _ offset: Int, _ row: ListedSegment, _ reader: ReplicaReader
+    ) throws -> String? {
+        let segment = try store.open(row)
+        do throws(ArchiverError) {
+            var differing: Int?
+            try reader.open(object, length: length).readAll { bytes, position in
+                if differing != nil { return }
+                let local = try segment.read(at: offset + position, count: bytes.count)
+                if local != bytes { differing = offset + position }
+            }
+            return differing.map { "differs from the archive's segment, at byte \($0)" }
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return "cannot be read: \(error.message)"
+        }
+    }
+
+    /// Lets an object be sent again; a wrong one is deleted first.
+    private func forget(
+        _ problem: Problem, of path: String, _ known: inout ReplicaProgress, _ result: inout ReplicaCheckResult
+    ) throws {
+        let sentence = "\(problem.object.text) \(problem.reason)"
+        if problem.isThere {
+            guard let objectName = problem.object.name else { return }
+            do { try objects.delete(objectName) } catch {
+                guard error.code == .notAllowed else { throw error }
+                result.problems.append("\(sentence); these credentials may not delete it")
+                return
+            }
+        }
+        switch problem.object {
+        case .segment: known.whole.remove(path)
+        case .piece(_, let offset, _):
+            guard var pieces = known.pieces[path] else { return }
+            pieces.sentBytes = min(offset, pieces.sentBytes)
+            pieces.isFinal = false
+            known.pieces[path] = pieces
+        }
+        result.mended.append(sentence)
+    }
+
+    // MARK: Pruning
+
+    /// What a prune of a replica deleted, or would delete.
+    package struct Pruned: Sendable {
+        package var objects = 0
+        package var bytes: UInt64 = 0
+        /// Segments whose grace has not ended.
+        package var waiting = 0
+    }
+
+    /// Deletes the segments that a prune has dropped here longer than `grace` ago, and pieces of segments that are there
+    /// as a whole.
+    package func prune(grace: Duration, isDryRun: Bool = false) throws(ArchiverError) -> Pruned {
+        // What was copied out of them must be there first.
+        let pass = try send()
+        if let problem = pass.problems.first {
+            throw ArchiverError(
+                .replica, "nothing is deleted, as the replica '\(name)' is not complete: \(problem)",
+                remedy: Advice.checkReplica.text)
+        }
+        return try facingStore {
+            let lock = try FileLock.exclusive(store.layout.lock("replica-\(name).lock"))
+            defer { withExtendedLifetime(lock) {} }
+            let inventory = try ReplicaInventory(objects)
+            var known = try ReplicaProgress.read(name.text, in: store.layout) ?? ReplicaProgress()
+            let end = Timestamp.now.seconds - grace.components.seconds
+            var pruned = Pruned()
+            func delete(_ object: ReplicaObject, _ bytes: UInt64) throws {
+                if !isDryRun, let objectName = object.name { try objects.delete(objectName) }
+                pruned.objects += 1
+                pruned.bytes += bytes
+            }
+            for path in inventory.paths {
+                guard let id = SegmentName(path: path)?.segment else { continue }
+                var isDue = false
+                if try store.catalogue.isDropped(id) {
+                    let since = known.dropped[path] ?? .now
+                    known.dropped[path] = since
+                    isDue = since.seconds <= end
+                    if !isDue { pruned.waiting += 1 }
+                }
+                if isDue || known.whole.contains(path) && inventory.segments[path] != nil {
+                    for piece in inventory.pieces[path] ?? [] {
+                        try delete(piece.object(of: path), piece.objectBytes)
+                    }
+                }
+                guard isDue else { continue }
+                if let bytes = inventory.segments[path] { try delete(.segment(path: path), bytes) }
+                if isDryRun { continue }
+                known.whole.remove(path)
+                known.pieces[path] = nil
+                known.dropped[path] = nil
+            }
+            if !isDryRun { try known.write(name.text, in: store.layout) }
+            return pruned
+        }
+    }
+}

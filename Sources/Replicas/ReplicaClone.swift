@@ -1,0 +1,201 @@
+// Makes a local archive again from a replica.
+
+internal import ArchiveFormat
+internal import ArchiveStorage
+package import Archives
+internal import FileIO
+internal import Glibc
+internal import ObjectStore
+package import Roots
+package import SystemPackage
+
+/// Clones a replica into a directory.
+///
+/// It can be killed and repeated: what is complete is verified and stays. The directory is no archive before everything
+/// is there.
+package struct ReplicaClone {
+    /// What a clone did.
+    package struct Result: Sendable {
+        package let archive: Archive
+        package var segments = 0
+        package var bytes: UInt64 = 0
+        /// Segments that were there from an earlier attempt.
+        package var keptSegments = 0
+        /// What the replica lacks, each a sentence; everything else is in the archive.
+        package var problems: [String] = []
+        /// Everything that was committed before this is in the archive; nil if nothing says so.
+        package var time: ReplicaTime?
+    }
+
+    private let reader: ReplicaReader
+    private let layout: ArchiveLayout
+    private let isCancelled: @Sendable () -> Bool
+    private let progress: OperationProgress?
+
+    private init(
+        _ reader: ReplicaReader, _ directory: FilePath, _ isCancelled: @escaping @Sendable () -> Bool,
+        _ progress: OperationProgress?
+    ) {
+        self.reader = reader
+        layout = ArchiveLayout(directory)
+        self.isCancelled = isCancelled
+        self.progress = progress
+    }
+
+    /// Clones the replica into the directory, which is missing, empty, or has an unfinished clone of it.
+    package static func run(
+        _ reader: ReplicaReader, into directory: FilePath,
+        isCancelled: @escaping @Sendable () -> Bool = { false }, progress: OperationProgress? = nil
+    ) throws(ArchiverError) -> Result {
+        try facingStore { try ReplicaClone(reader, directory.absolute, isCancelled, progress).run() }
+    }
+
+    private var marker: EnclosedPath { EnclosedPath(layout.directory).appending("clone.unfinished") }
+
+    private func run() throws -> Result {
+        let inventory = try ReplicaInventory(reader.objects)
+        let paths = inventory.paths
+        guard !paths.isEmpty else {
+            throw ArchiverError(.replica, "the replica in \(reader.objects.address) holds nothing yet")
+        }
+        try requireFitting(paths, inventory)
+        try prepare()
+        guard let lock = try FileLock.tryExclusive(layout.lock("clone.lock")) else {
+            throw ArchiverError(
+                .inUse, "another process clones into \(layout.directory)", remedy: "wait until it has ended")
+        }
+        defer { withExtendedLifetime(lock) {} }
+        var kept = 0
+        var problems: [String] = []
+        var time: ReplicaTime?
+        progress?.expect(entries: nil, bytes: inventory.bytes)
+        for path in paths {
+            if isCancelled() { throw StorageError.cancelled(layout.directory) }
+            do {
+                let isKept = try fetch(path, inventory, &time)
+                if isKept { kept += 1 }
+            } catch let error as ArchiverError where error.code == .damaged || error.code == .wrongIdentity {
+                // An object that is damaged or forged must not hide the others.
+                problems.append(error.message)
+            }
+            if inventory.segments[path] == nil, inventory.hasHole(in: path) {
+                let end = inventory.chain(of: path).last?.end ?? 0
+                problems.append("the pieces of segment \(path) from byte \(end) are missing from the replica")
+            }
+        }
+        return try finish(paths.count, kept, problems, time)
+    }
+
+    /// How many objects are tried with the identities before anything is written.
+    private static let triedObjects = 8
+
+    /// Throws if the identities fit none of the first objects: a forged one may be among them.
+    private func requireFitting(_ paths: [String], _ inventory: ReplicaInventory) throws {
+        var failure: ArchiverError?
+        for path in paths.prefix(ReplicaClone.triedObjects) {
+            guard let first = parts(of: path, inventory).first else { continue }
+            do throws(ArchiverError) {
+                _ = try reader.open(first.object, length: first.bytes)
+                return
+            } catch {
+                guard error.code == .wrongIdentity || error.code == .damaged else { throw error }
+                if error.code == .wrongIdentity { failure = failure ?? error }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private func parts(
+        of path: String, _ inventory: ReplicaInventory
+    ) -> [(object: ReplicaObject, bytes: UInt64, offset: Int)] {
+        if let bytes = inventory.segments[path] { return [(.segment(path: path), bytes, 0)] }
+        return inventory.chain(of: path).map { ($0.object(of: path), $0.objectBytes, $0.offset) }
+    }
+
+    /// Makes the directory an archive.
+    private func finish(
+        _ segments: Int, _ kept: Int, _ known: [String], _ time: ReplicaTime?
+    ) throws -> Result {
+        guard let manifest = try ArchiveStore.manifest(of: reader.manifest.archive, inSegmentsAt: layout) else {
+            throw ArchiverError(
+                .damaged, "no segment of the replica in \(reader.objects.address) can be read: \(known.first ?? "")")
+        }
+        try DurableFile.replace(layout.manifest, contents: manifest.encoded())
+        let archive = try Archive.open(layout.directory)
+        try marker.remove()
+        var problems = known
+        for finding in archive.findings where finding.kind == .missing || finding.kind == .damage {
+            problems.append(finding.message)
+        }
+        var result = Result(archive: archive)
+        result.segments = segments
+        result.keptSegments = kept
+        result.bytes = try archive.store.storedBytes()
+        result.problems = problems
+        result.time = time
+        return result
+    }
+
+    /// Prepares the directory, durably: the marker first.
+    private func prepare() throws {
+        let line = "\(reader.manifest.archive.hex) \(reader.manifest.signer)\n"
+        if let file = try? marker.open(O_RDONLY) {
+            let found = try file.readToEnd(limit: 4096, path: marker.path)
+            guard found == Array(line.utf8) else {
+                throw ArchiverError(
+                    .targetNotEmpty, "\(layout.directory) has an unfinished clone of another replica",
+                    remedy: "name another directory, or remove that one", path: layout.directory)
+            }
+            return
+        }
+        try Directory.create(layout.directory, permissions: 0o700, durable: true)
+        let names = try DirectoryReader.list(Descriptor.open(layout.directory, O_RDONLY | O_DIRECTORY), path: .root)
+            .map(\.name).filter { !TemporaryFile.isTemporaryName($0) }
+        guard names.isEmpty else {
+            throw ArchiverError(
+                .targetNotEmpty, "\(layout.directory) is not empty", remedy: "name a new directory",
+                path: layout.directory)
+        }
+        try DurableFile.create(marker, contents: Array(line.utf8))
+        try layout.locks.createDirectory(durable: true)
+        try layout.segments.createDirectory(durable: true)
+    }
+
+    // MARK: Segments
+
+    /// Fetches a segment, unless it is there already.
+    ///
+    /// - Returns: whether it was there.
+    private func fetch(_ path: String, _ inventory: ReplicaInventory, _ time: inout ReplicaTime?) throws -> Bool {
+        let place = layout.segments.appending(path)
+        let parts = parts(of: path, inventory)
+        if parts.isEmpty { return false }
+        let opened = try parts.map { try reader.open($0.object, length: $0.bytes) }
+        time = max(time ?? opened[0].time, opened.map(\.time).max() ?? opened[0].time)
+        let length = zip(opened, parts).map { $0.length + $1.offset }.max() ?? 0
+        if try inventory.segments[path] != nil && isComplete(place, length) {
+            progress?.add(bytes: UInt64(length))
+            return true
+        }
+        try place.parent.createDirectory(durable: true)
+        let folder = try place.parent.openDirectory()
+        let temporary = try place.temporaryFile(in: folder)
+        for (part, object) in zip(parts, opened) {
+            try object.readAll { bytes, offset in
+                if isCancelled() { throw StorageError.cancelled(layout.directory) }
+                try temporary.file.write(bytes, at: UInt64(part.offset + offset), path: place.path)
+                progress?.add(bytes: UInt64(bytes.count))
+            }
+        }
+        try temporary.file.synchronize(path: place.path)
+        try temporary.rename(to: place.name)
+        try folder.synchronize(path: place.parent.path)
+        return false
+    }
+
+    /// Whether a sealed segment of an earlier attempt is intact.
+    private func isComplete(_ place: EnclosedPath, _ length: Int) throws -> Bool {
+        guard let status = try place.status, status.kind == .file, status.size == UInt64(length) else { return false }
+        return (try? Segment(LocalSegment(at: place)).isAsSealed()) == true
+    }
+}

@@ -1,0 +1,139 @@
+// Reads a replica with an identity: every byte is checked to be its signer's.
+
+package import Age
+internal import ArchiveFormat
+internal import ArchiveStorage
+internal import Crypto
+package import ObjectStore
+package import Roots
+
+/// A replica that can be read.
+package struct ReplicaReader: Sendable {
+    package let objects: any ObjectStore
+    package let manifest: ReplicaManifest
+    private let signer: Curve25519.Signing.PublicKey
+    private let identities: [AgeIdentity]
+
+    /// Opens the replica in a store.
+    ///
+    /// - Parameters:
+    ///   - identities: what decrypts it; may be empty if everybody may read it.
+    ///   - signer: the public key that must have signed it, 64 hex digits; nil to trust the replica's description.
+    /// - Throws: `ArchiverError` with the code `replica` if there is no replica, `wrongIdentity`.
+    package init(
+        _ objects: any ObjectStore, _ identities: [AgeIdentity], signer expected: String? = nil
+    ) throws(ArchiverError) {
+        guard let manifest = try ReplicaManifest.read(from: objects), let signer = manifest.signerKey else {
+            throw ArchiverError(
+                .replica, "there is no replica in \(objects.address)", remedy: "correct the address")
+        }
+        if let expected, expected.lowercased() != manifest.signer {
+            throw ArchiverError(
+                .replica, "the replica in \(objects.address) is signed by \(manifest.signer), not by \(expected)",
+                remedy: "correct the key if it is wrong; otherwise somebody has replaced the replica")
+        }
+        self.objects = objects
+        self.manifest = manifest
+        self.signer = signer
+        do {
+            self.identities = try identities + (manifest.identity.map { [try AgeIdentity($0)] } ?? [])
+        } catch {
+            throw ArchiverError(.replica, "the identity in the replica's description is damaged: \(error)")
+        }
+        if self.identities.isEmpty {
+            throw ArchiverError(
+                .wrongIdentity, "the replica in \(objects.address) is encrypted, and no identity is named",
+                remedy: Advice.nameIdentity.text)
+        }
+    }
+
+    /// An object whose header is the signer's.
+    package struct Opened: Sendable {
+        package let name: ObjectName
+        package let object: ReplicaObject
+        package let time: ReplicaTime
+        fileprivate let objects: any ObjectStore
+        fileprivate let reader: AgeReader
+        fileprivate let signature: ReplicaSignature
+        fileprivate let signer: Curve25519.Signing.PublicKey
+        fileprivate let archive: ArchiveID
+
+        /// The bytes of its content.
+        package var length: Int { Int(clamping: reader.plainLength) }
+
+        /// The content in `range`, as far as there is any.
+        ///
+        /// - Throws: `ArchiverError` that names the object if the bytes are not the signer's.
+        package func read(_ range: Range<Int>) throws(ArchiverError) -> [UInt8] {
+            try reading { try reader.read(UInt64(range.lowerBound)..<UInt64(range.upperBound)) { try fetch($0) } }
+        }
+
+        /// Confirms that the object was not cut off.
+        package func checkEnd() throws(ArchiverError) { try reading { try reader.checkEnd { try fetch($0) } } }
+
+        private func fetch(_ range: Range<UInt64>) throws -> [UInt8] { try objects.get(name, range) }
+
+        private func reading<Result>(_ body: () throws -> Result) throws(ArchiverError) -> Result {
+            do { return try body() } catch let error as AgeError {
+                throw ArchiverError.notAuthentic(name, objects, "\(error)")
+            } catch { throw ArchiverError(store: error) }
+        }
+
+        private static let pieceBytes = 4 << 20
+
+        /// Reads all of the content, and checks that it is what was signed.
+        package func readAll(_ body: ([UInt8], _ offset: Int) throws -> Void) throws(ArchiverError) {
+            try reading {
+                var hash = SHA256()
+                var position = 0
+                while position < length {
+                    let piece = try read(position..<min(length, position + Opened.pieceBytes))
+                    guard !piece.isEmpty else { throw ArchiverError.notAuthentic(name, objects, "it was cut off") }
+                    hash.update(data: piece)
+                    try body(piece, position)
+                    position += piece.count
+                }
+                try checkEnd()
+                let place = ReplicaSignature.Place(of: archive, object, at: time, length: length)
+                guard signature.covers(place, sha256: Array(hash.finalize()), by: signer) else {
+                    throw ArchiverError.notAuthentic(name, objects, "the signature does not cover its content")
+                }
+            }
+        }
+    }
+
+    /// Opens an object.
+    ///
+    /// - Parameter length: the length of the object.
+    /// - Throws: `ArchiverError` with the code `wrongIdentity` if it is encrypted for others, `replica` if it is not the
+    ///   signer's.
+    package func open(_ object: ReplicaObject, length: UInt64) throws(ArchiverError) -> Opened {
+        guard let name = object.name else { throw ArchiverError(.system, "\(object.text) is no object's name") }
+        do {
+            let reader = try AgeReader(length: length, identities) { try objects.get(name, $0) }
+            guard let header = ObjectHeader(reader.header) else {
+                throw ArchiverError.notAuthentic(name, objects, "it has no signature")
+            }
+            let place = ReplicaSignature.Place(
+                of: manifest.archive, object, at: header.time, length: Int(clamping: reader.plainLength))
+            guard header.signature.covers(place, commitment: reader.commitment, by: signer) else {
+                throw ArchiverError.notAuthentic(
+                    name, objects, "the replica's signer has not signed an object of this name and length")
+            }
+            if case .piece(_, _, let count) = object, reader.plainLength != UInt64(count) {
+                throw ArchiverError.notAuthentic(
+                    name, objects, "it has \(reader.plainLength) bytes of content, its name says \(count)")
+            }
+            return Opened(
+                name: name, object: object, time: header.time, objects: objects, reader: reader,
+                signature: header.signature, signer: signer, archive: manifest.archive)
+        } catch let error as ObjectStoreError where error.code == .noSuchObject {
+            throw ArchiverError.notAuthentic(name, objects, "it is listed, and it is not there")
+        } catch let error as AgeError {
+            guard error.code == .noMatch else { throw ArchiverError.notAuthentic(name, objects, "\(error)") }
+            throw ArchiverError(
+                .wrongIdentity, "\(name) in \(objects.address) cannot be read: \(error)",
+                remedy: "use the identity of one of its recipients")
+        } catch { throw ArchiverError(store: error) }
+    }
+}

@@ -1,0 +1,182 @@
+// Replicas on the command line: from a new key to an archive that came back.
+
+import FileIO
+import Foundation
+import Glibc
+import SystemPackage
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("Replicas on the command line", .blocking, .timeLimit(.minutes(5)))
+struct ReplicaTests {
+    /// A workplace with a key and a directory for a replica.
+    private struct Place {
+        let work: Workplace
+        let recipient: String
+        let url: String
+        var key: String { work.path("desk.key").string }
+
+        init(adding: Bool = true) throws {
+            work = try Workplace()
+            mkdir(work.path("disk").string, 0o700)
+            url = "file://" + work.path("disk").string
+            let made = try work.run("keys", "new", "-o", work.path("desk.key").string)
+            #expect(made.status == 0, "\(made.errorText)")
+            recipient = try #require(made.lines.first)
+            if !adding { return }
+            #expect(try work.run("capture", work.root.string).status == 0)
+            let added = try work.run("replica", "add", "disk", url, "--recipient", recipient)
+            #expect(added.status == 0, "\(added.errorText)")
+        }
+
+        /// The names of the objects.
+        func objects() throws -> [String] {
+            let directory = work.path("disk").string
+            return try #require(FileManager.default.enumerator(atPath: directory)).compactMap { $0 as? String }
+                .filter { $0.hasSuffix(".age") }.sorted()
+        }
+    }
+
+    @Test("a captured tree comes back from a clone with the key, and only with it")
+    func roundTrip() throws {
+        let place = try Place()
+        let work = place.work
+        try work.write("notes/todo.txt", "three\n")
+        let captured = try work.run("capture", work.root.string, "--replicas")
+        #expect(captured.status == 0, "\(captured.errorText)")
+        let listed = try work.run("replica", "list", "--json")
+        #expect(try JSON.array(listed.output).first?["missingBytes"] as? Int == 0, "\(listed.text)")
+        #expect(try work.run("replica", "check", "--data", "--identity", place.key).status == 0)
+        let tested = try work.run("replica", "test", "disk", "--identity", place.key)
+        #expect(tested.status == 0 && tested.text.contains("20 random files"), "\(tested)")
+        let status = try work.run("status")
+        #expect(status.text.contains("replica disk: up to date"), "\(status.text)")
+        #expect(try work.run("status", "--metrics").text.contains("archiver_replica_missing_bytes{replica=\"disk\"} 0"))
+
+        let clone = work.path("clone").string
+        let other = work.path("other.key").string
+        #expect(try work.run("keys", "new", "-o", other).status == 0)
+        let wrong = try work.run("replica", "clone", place.url, clone, "--identity", other)
+        #expect(wrong.status == 12, "\(wrong.errorText)")
+        #expect(try work.run("replica", "clone", place.url, work.path("none").string).status == 12)
+        let cloned = try work.run("replica", "clone", place.url, clone, "--identity", place.key)
+        #expect(cloned.status == 0, "\(cloned.errorText)")
+        let target = work.path("restored").string
+        let restored = try work.run(
+            "--archive", clone, "restore", "latest", "--root", work.root.string, "--target", target)
+        #expect(restored.status == 0, "\(restored.errorText)")
+        #expect(try String(contentsOfFile: target + "/notes/todo.txt", encoding: .utf8) == "three\n")
+        #expect(try work.run("--archive", clone, "check", "--data").status == 0)
+    }
+
+    @Test("the program age decrypts every object to the bytes of the segment")
+    func age() throws {
+        guard access("/usr/bin/age", X_OK) == 0 else { return }
+        let place = try Place()
+        #expect(try place.work.run("replica", "sync").status == 0)
+        let objects = try place.objects()
+        #expect(!objects.isEmpty)
+        for object in objects {
+            let path = place.work.path("disk").string + "/" + object
+            let plain = try ChildProcess.run(
+                "/usr/bin/age", ["-d", "-i", place.key, path].map { Array($0.utf8) })
+            #expect(plain.status == 0, "\(plain.errorText)")
+            #expect(plain.output.starts(with: Array("ARCHSEG\n".utf8)), "\(object)")
+        }
+    }
+
+    @Test("what is wrong is said in a sentence with a remedy, with the right exit code")
+    func refusals() throws {
+        let place = try Place(adding: false)
+        let work = place.work
+        #expect(try work.run("capture", work.root.string).status == 0)
+        func expect(_ status: Int32, _ words: String, _ arguments: String...) throws {
+            let outcome = try work.run(arguments)
+            #expect(outcome.status == status, "\(arguments): \(outcome.errorText)")
+            #expect(outcome.errorText.contains(words), "\(arguments): \(outcome.errorText)")
+            #expect(outcome.errorText.contains(" — "), "no remedy: \(outcome.errorText)")
+            #expect(!outcome.errorText.contains("AGE-SECRET-KEY"))
+        }
+        let missing = "file://" + work.path("missing").string
+        try expect(64, "no recipient", "replica", "add", "disk", place.url)
+        try expect(1, "does not exist", "replica", "add", "disk", missing, "--recipient", place.recipient)
+        let path = try work.run("replica", "add", "disk", "/mnt", "--recipient", place.recipient)
+        #expect(path.status == 64 && path.errorText.contains("begin it with s3://"), "\(path.errorText)")
+        try expect(64, "cannot be the name", "replica", "add", "a b", place.url, "--recipient", place.recipient)
+        try expect(1, "no replica", "replica", "sync")
+        try expect(1, "no replica 'none'", "replica", "remove", "none")
+        try expect(1, "exists", "keys", "new", "-o", place.key)
+        let bad = try work.run("replica", "add", "disk", place.url, "--recipient", "age1wrong")
+        #expect(bad.status == 64 && bad.errorText.contains("is no recipient"), "\(bad.errorText)")
+        // A key that fits none of the recipients.
+        #expect(try work.run("keys", "new", "-o", work.path("other").string).status == 0)
+        try expect(
+            12, "fits none", "replica", "add", "disk", place.url, "--recipient", place.recipient, "--identity",
+            work.path("other").string)
+        try expect(
+            12, "cannot be used", "replica", "clone", place.url, work.path("c").string, "--identity",
+            work.root.string + "/empty")
+        #expect(
+            try work.run("replica", "add", "disk", place.url, "--recipient", place.recipient, "--identity", place.key)
+                .status == 0)
+        try expect(64, "has a replica 'disk'", "replica", "add", "disk", place.url, "--recipient", place.recipient)
+        // Another archive.
+        let other = work.path("second").string
+        #expect(try work.run("--archive", other, "capture", work.root.string).status == 0)
+        try expect(
+            1, "another archive", "--archive", other, "replica", "add", "disk", place.url, "--recipient",
+            place.recipient)
+        // The disk is not mounted: captures go on.
+        #expect(rename(work.path("disk").string, work.path("away").string) == 0)
+        try expect(1, "does not exist", "replica", "sync")
+        try work.write("notes/todo.txt", "later\n")
+        #expect(try work.run("capture", work.root.string).status == 0)
+        let status = try work.run("status", "--max-lag", "1h")
+        #expect(status.text.contains("the replica 'disk' lacks"), "\(status.text)")
+        #expect(status.status == 3)
+        #expect(rename(work.path("away").string, work.path("disk").string) == 0)
+        #expect(try work.run("replica", "sync").status == 0)
+        #expect(try work.run("replica", "prune", "--grace", "0s").status == 0)
+    }
+
+    @Test("a watcher that is killed leaves everything announced in the replica, and the next one goes on")
+    func killedWatcher() throws {
+        let place = try Place()
+        let work = place.work
+        for round in 0..<3 {
+            let watcher = try work.start("watch", work.root.string, "--json")
+            try watcher.output { $0.contains("\"watching\"") }
+            try work.write("notes/todo.txt", "round \(round)\n")
+            #expect(try work.run("sync", work.root.string, "--replicas").status == 0)
+            watcher.send(SIGKILL)
+            _ = try watcher.finish()
+            let clone = work.path("clone-\(round)").string
+            let cloned = try work.run("replica", "clone", place.url, clone, "--identity", place.key)
+            #expect(cloned.status == 0, "\(cloned.errorText)")
+            let cat = try work.run("--archive", clone, "cat", "latest:notes/todo.txt", "--root", work.root.string)
+            #expect(cat.text == "round \(round)\n", "\(cat.errorText)")
+        }
+    }
+
+    @Test("a clone that is killed at any moment is finished by the next one")
+    func killedClone() throws {
+        let place = try Place()
+        let work = place.work
+        for number in 0..<8 {
+            try work.write("f\(number)", (0..<40_000).map { UInt8(truncatingIfNeeded: $0 &* ($0 ^ number) >> 3) })
+            #expect(try work.run("capture", work.root.string, "--replicas").status == 0)
+        }
+        let clone = work.path("clone").string
+        for calls in [1, 2, 4, 8, 16, 32, 64] {
+            let child = try work.start("replica", "clone", place.url, clone, "--identity", place.key)
+            for _ in 0..<calls * 50 { sched_yield() }
+            child.send(SIGKILL)
+            _ = try child.finish()
+            if access(clone + "/archive.json", F_OK) == 0, access(clone + "/clone.unfinished", F_OK) != 0 { break }
+        }
+        let done = try work.run("replica", "clone", place.url, clone, "--identity", place.key)
+        #expect(done.status == 0 || done.errorText.contains("is not empty"), "\(done.errorText)")
+        #expect(try work.run("--archive", clone, "check", "--data").status == 0)
+    }
+}

@@ -1,0 +1,71 @@
+// When passes begin, by a clock of the test.
+
+import Replicas
+import Testing
+
+@Suite("The schedule of sending")
+struct SendingScheduleTests {
+    private let start = ContinuousClock.now
+
+    private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+
+    @Test("a commit is sent a second later, and a series of commits ten seconds after its first")
+    func pauses() {
+        var schedule = SendingSchedule()
+        #expect(schedule.due(at: at(0)) == nil)
+        schedule.committed(100, at: at(0))
+        #expect(schedule.due(at: at(0)) == at(1))
+        for tenth in 1...200 { schedule.committed(100, at: at(Double(tenth) / 10)) }
+        #expect(schedule.due(at: at(20)) == at(10))
+        schedule.begun(at: at(20))
+        schedule.succeeded()
+        #expect(schedule.due(at: at(20)) == nil)
+    }
+
+    @Test("much is sent immediately")
+    func much() {
+        var schedule = SendingSchedule()
+        schedule.committed(1 << 20, at: at(0))
+        #expect(schedule.due(at: at(0)) == at(0))
+    }
+
+    @Test("a save every five seconds makes at most 6,000 passes a day, and none waits for longer than a minute")
+    func day() throws {
+        var schedule = SendingSchedule()
+        var passes = 0
+        var waiting: Double?
+        var longest = 0.0
+        for second in 0..<86_400 {
+            if second % 5 == 0 {
+                schedule.committed(2_000, at: at(Double(second)))
+                waiting = waiting ?? Double(second)
+            }
+            let now = at(Double(second))
+            if let due = schedule.due(at: now), due <= now {
+                schedule.begun(at: now)
+                schedule.succeeded()
+                passes += 1
+                longest = max(longest, Double(second) - (waiting ?? 0))
+                waiting = nil
+            }
+        }
+        #expect(passes <= 6_000 && passes > 4_000, "\(passes)")
+        #expect(longest < 60, "\(longest)")
+    }
+
+    @Test("failures pause longer each time, at most five minutes, and a success ends that")
+    func failures() {
+        var schedule = SendingSchedule()
+        schedule.committed(1, at: at(0))
+        var pauses: [Double] = []
+        for _ in 0..<12 {
+            schedule.begun(at: at(0))
+            schedule.failed(at: at(0))
+            if let due = schedule.due(at: at(0)) { pauses.append(start.duration(to: due) / .seconds(1)) }
+        }
+        #expect(pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+        #expect(schedule.isFailing)
+        schedule.succeeded()
+        #expect(schedule.due(at: at(0)) == nil && !schedule.isFailing)
+    }
+}

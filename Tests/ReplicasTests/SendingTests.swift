@@ -1,0 +1,195 @@
+// Sending an archive to a replica, and getting it back.
+
+import ArchiveFormat
+import ArchiveStorage
+import Archives
+import Capturing
+import FileIO
+import Glibc
+import Keeping
+import ObjectStore
+import Replicas
+import Roots
+import SystemPackage
+import TestSupport
+import TestTraits
+import Testing
+
+@Suite("Sending to a replica", .blocking)
+struct SendingTests {
+    @Test("a clone has every snapshot with every file, and can be captured into")
+    func roundTrip() throws {
+        let scene = try ReplicaScene()
+        var made: [SnapshotID] = []
+        for number in 0..<20 {
+            made.append(try scene.capture(number))
+            if number % 3 == 0 { #expect(try scene.send().problems == []) }
+        }
+        try scene.send()
+        #expect(try scene.status.missingBytes == 0)
+        #expect(scene.names("segments/").count > 2 && scene.names("tails/").count == 1)
+        let result = try scene.clone()
+        #expect(result.problems == [])
+        try scene.expect(result.archive, has: made)
+        let more = try result.archive.capture(scene.root)
+        #expect(more.snapshot == nil, "nothing has changed since")
+        #expect(try result.archive.snapshots().count == 20)
+    }
+
+    @Test("only new bytes are sent, once, and pieces go when their segment is there as a whole")
+    func pieces() throws {
+        let scene = try ReplicaScene(segmentBytes: 100_000)
+        try scene.capture(0)
+        let first = try scene.send()
+        #expect(first.objects == 1)
+        let again = try scene.send()
+        #expect(again.objects == 0 && again.bytes == 0)
+        try scene.capture(1)
+        let second = try scene.send()
+        #expect(second.objects == 1 && second.bytes < first.bytes)
+        #expect(scene.names("tails/").count == 2)
+        for number in 2..<140 { try scene.capture(number) }
+        try scene.send()
+        #expect(scene.names("segments/").count == 1)
+        #expect(scene.names("tails/").count == 1, "\(scene.names("tails/"))")
+    }
+
+    @Test("an empty pass asks the store for nothing but the replica's description")
+    func idle() throws {
+        let scene = try ReplicaScene()
+        try scene.capture(0)
+        try scene.send()
+        let calls = scene.objects.calls.count
+        let replicator = try scene.archive.replicator(ReplicaScene.name, stores: scene.stores)
+        for _ in 0..<3 { _ = try replicator.send() }
+        #expect(scene.objects.calls.count == calls + 1)
+    }
+
+    @Test("a test reads files from the replica alone, and a replica can be opened without a copy of it")
+    func reading() throws {
+        let scene = try ReplicaScene()
+        var made: [SnapshotID] = []
+        for number in 0..<12 { made.append(try scene.capture(number)) }
+        let result = try scene.archive.testReplica(ReplicaScene.name, [scene.identity], stores: scene.stores)
+        #expect(result.files == 20 && result.problems == [])
+        #expect(try scene.status.tested != nil)
+        let replica = try Archive.reading(scene.reader())
+        try scene.expect(replica, has: made)
+        let refusal = try failure { try replica.capture(scene.root) }
+        #expect(refusal != nil)
+    }
+
+    @Test("a replica that is not encrypted is read without an identity")
+    func open() throws {
+        let scene = try ReplicaScene(adding: false)
+        let error = try failure { try scene.add { $0.recipients = [] } }
+        #expect(error?.code == .unsuitableSettings)
+        try scene.add {
+            $0.recipients = []
+            $0.isEncrypted = false
+        }
+        let made = try scene.capture(0)
+        try scene.send()
+        let reader = try ReplicaReader(scene.objects, [])
+        let copy = try ReplicaClone.run(reader, into: scene.base.path.appending("clone"))
+        try scene.expect(copy.archive, has: [made])
+    }
+
+    @Test("a prune drops no segment that the replica lacks, and drops it when the replica has it")
+    func retention() throws {
+        let scene = try ReplicaScene()
+        for number in 0..<30 { try scene.capture(number) }
+        try scene.send()
+        for number in 30..<60 { try scene.capture(number) }
+        let latest = try #require(try scene.archive.snapshots().last)
+        let old = try scene.archive.snapshots().dropLast().map { Selection.snapshot($0) }
+        _ = try scene.archive.forget(old)
+        let lacking = try scene.archive.store.catalogue.segments().filter(\.isSealed).suffix(3).map(\.path)
+        let kept = try scene.archive.prune(grace: .zero)
+        #expect(kept.unreplicated > 0 && kept.bytesUnreplicated > 0)
+        #expect(kept.dropped > 0, "what the replica has is dropped")
+        let left = Set(try scene.archive.store.catalogue.segments().map(\.path))
+        #expect(left.isSuperset(of: lacking.dropLast()))
+        try scene.send()
+        let rest = try scene.archive.prune(grace: .zero)
+        #expect(rest.unreplicated == 0 && rest.dropped > 0)
+        try scene.send()
+        let before = try scene.clone()
+        #expect(before.problems == [])
+        try scene.expect(before.archive, has: [latest.id])
+        // What was dropped goes after the grace, and never before the copies of what is needed are there.
+        let replicator = try scene.archive.replicator(ReplicaScene.name, stores: scene.stores)
+        #expect(try replicator.prune(grace: .seconds(3600)).objects == 0)
+        let count = scene.objects.objects.count
+        #expect(try replicator.prune(grace: .zero).objects > 0)
+        #expect(scene.objects.objects.count < count)
+        let after = try scene.clone()
+        #expect(after.problems == [])
+        try scene.expect(after.archive, has: [latest.id])
+    }
+
+    @Test("a segment that is shorter than its pieces, as after a power failure, is sealed and not continued")
+    func shorter() throws {
+        let scene = try ReplicaScene(segmentBytes: 1 << 20)
+        let first = try scene.capture(0)
+        let row = try #require(try scene.archive.store.catalogue.segments().first)
+        let second = try scene.capture(1)
+        try scene.send()
+        // The disk loses the end, and the catalogue too.
+        let directory = scene.archive.directory
+        scene.archive.store.close()
+        #expect(truncate(directory.appending("segments/" + row.path).string, row.indexedLength) == 0)
+        for name in ["catalogue.sqlite", "catalogue.sqlite-wal", "catalogue.sqlite-shm"] {
+            unlink(directory.appending(name).string)
+        }
+        try scene.reopen()
+        let third = try scene.capture(2)
+        let rows = try scene.archive.store.catalogue.segments()
+        #expect(rows.count == 2 && rows[0].path == row.path && rows[0].isSealed)
+        #expect(try scene.send().problems == [])
+        #expect(try scene.status.missingBytes == 0)
+        #expect(scene.names("segments/") == [], "the pieces are more than the segment")
+        let copy = try scene.clone().archive
+        #expect(Set(try copy.snapshots().map(\.id)) == [first, second, third])
+        try scene.expect(copy, has: [first, third])
+    }
+
+    @Test("a segment that is damaged here does not replace its pieces in the replica")
+    func damaged() throws {
+        let scene = try ReplicaScene(segmentBytes: 8_000)
+        var made: [SnapshotID] = []
+        for number in 0..<4 { made.append(try scene.capture(number)) }
+        try scene.send()
+        while try scene.archive.store.catalogue.segments().first?.isSealed == false {
+            made.append(try scene.capture(made.count))
+        }
+        let row = try #require(try scene.archive.store.catalogue.segments().first)
+        let place = scene.archive.directory.appending("segments/" + row.path)
+        let file = Glibc.open(place.string, O_RDWR)
+        #expect(pwrite(file, "damage", 6, 2_000) == 6)
+        close(file)
+        try scene.reopen()
+        #expect(try scene.send().problems == [])
+        #expect(scene.names("segments/") == [])
+        let copy = try scene.clone().archive
+        #expect(Set(try copy.snapshots().map(\.id)).isSuperset(of: made))
+    }
+
+    @Test("a clone that was interrupted is finished by the next one, and nothing else is written into")
+    func resumed() throws {
+        let scene = try ReplicaScene()
+        var made: [SnapshotID] = []
+        for number in 0..<20 { made.append(try scene.capture(number)) }
+        try scene.send()
+        let calls = scene.objects.calls.count
+        scene.objects.arrange(.fails(.unreachable), atCall: calls + 12)
+        let error = try failure { try scene.clone("clone") }
+        #expect(error?.code == .replica)
+        let place = scene.base.path.appending("clone")
+        #expect(try failure { try Archive.open(place) } != nil, "it is no archive yet")
+        let result = try scene.clone("clone")
+        #expect(result.keptSegments > 0 && result.problems == [])
+        try scene.expect(result.archive, has: made)
+        #expect(try failure { try scene.clone("clone") }?.code == .targetNotEmpty)
+    }
+}
