@@ -103,7 +103,7 @@ extension RootContext {
         let holder = try root ?? archive.root(holding: FilePath(bytes: argument.bytes).absolute)
         let roots = try holder.map { [$0] } ?? archive.roots().filter(\.isHere)
         guard roots.count == 1, let only = roots.first, let latest = try? archive.snapshot(.latest, of: only),
-            let path = try? paths(in: only).path(argument.bytes), !path.isRoot
+            let path = try? paths(in: only).path(argument.bytes), !path.isRoot || holder != nil
         else { return nil }
         if try archive.entry(at: path, in: latest) == nil, try archive.unknownHistoryCount(of: only) == 0 {
             // A path of an earlier snapshot: the failure names that snapshot.

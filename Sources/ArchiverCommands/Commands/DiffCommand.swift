@@ -69,8 +69,10 @@ struct DiffCommand: ParsableCommand {
         let console = Console(global)
         Pager.start(console, global)
         let left = left ?? ByteArgument(argument: "latest")
-        let context = try RootContext(
-            global.openArchive(), place, paths: left.pathAfterColon + (right?.pathAfterColon ?? []))
+        // A path in the place of a snapshot is refused, with the right form for the root that holds it.
+        let arguments = [left] + (right.map { [$0] } ?? [])
+        let paths = arguments.flatMap { $0.bytes.first == UInt8(ascii: "/") ? [$0.bytes] : $0.pathAfterColon }
+        let context = try RootContext(global.openArchive(), place, paths: paths)
         switch try context.selection(left, states) {
         case .snapshot(let snapshot, let path): try compare(snapshot, at: path, context, console)
         case .state(let state): try compare(state, context, console)

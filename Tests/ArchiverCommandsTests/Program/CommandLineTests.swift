@@ -64,6 +64,15 @@ struct CommandLineTests {
             }
         }
         expectRefusal(try work.run("show", "no-such-label"), 1, naming: "no-such-label")
+        // An absolute path tells which of several roots is meant, from anywhere.
+        try work.write("../other/file", "x")
+        #expect(try work.run("capture", work.path("other").string).status == 0)
+        for (path, command) in [(work.root, ["diff"]), (work.path("tree/empty"), ["diff", "latest"])] {
+            let outcome = try work.run(command + [path.string])
+            expectRefusal(outcome, 64, naming: "'\(path)' is a path, not a snapshot")
+            let proposed = try work.run(["diff", "latest:\(path)"])
+            #expect(proposed.status == 0, "\(proposed.errorText)")
+        }
     }
 
     @Test("one restore takes several paths of a snapshot; if one is misspelt, nothing is restored")
