@@ -399,6 +399,9 @@ package final class ArchiveStore: Sendable {
         return try epochs().enter()
     }
 
+    /// Whether the archive is open elsewhere, in this process or another.
+    package var isOpenElsewhere: Bool { lock.withLock { $0?.isSharedElsewhere ?? false } }
+
     func epochs() throws(StorageError) -> Epochs {
         try openEpochs.withLock { epochs throws(StorageError) in
             if let epochs { return epochs }

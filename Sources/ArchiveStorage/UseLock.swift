@@ -13,9 +13,6 @@ final class UseLock: Sendable {
 
     private static let name = "use.lock"
 
-    /// The file that every user of the archive locks.
-    static func path(in layout: ArchiveLayout) -> FilePath { layout.lock(name).path }
-
     private init(_ layout: ArchiveLayout, _ name: String = UseLock.name) throws(StorageError) {
         let file = layout.lock(name)
         path = file.path
@@ -27,8 +24,12 @@ final class UseLock: Sendable {
 
     deinit {
         // Closing alone would leave the lock to a child process that has not called exec yet.
+        descriptor.unmark()
         flock(descriptor.number, LOCK_UN)
     }
+
+    /// Whether others share the lock.
+    var isSharedElsewhere: Bool { descriptor.isMarkedElsewhere }
 
     /// Acquires the lock for creating or opening the archive; waits while another process holds it and is running.
     ///
@@ -110,6 +111,7 @@ final class UseLock: Sendable {
         if retryingInterrupts({ flock(descriptor.number, LOCK_SH) }) != 0 {
             throw StorageError(FileError("lock", path, .current))
         }
+        descriptor.mark()
     }
 }
 

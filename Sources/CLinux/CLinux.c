@@ -147,6 +147,17 @@ int64_t clinux_total_bytes(int descriptor) {
 
 int clinux_duplicate(int descriptor) { return fcntl(descriptor, F_DUPFD_CLOEXEC, 0); }
 
+int clinux_mark(int descriptor, int is_marked) {
+    struct flock range = {.l_type = is_marked ? F_RDLCK : F_UNLCK, .l_whence = SEEK_SET};
+    return fcntl(descriptor, F_OFD_SETLK, &range);
+}
+
+int clinux_is_marked_elsewhere(int descriptor) {
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(descriptor, F_OFD_GETLK, &range) != 0) return -1;
+    return range.l_type != F_UNLCK;
+}
+
 int clinux_openat(int directory, const char *path, int flags, uint32_t mode) {
     return openat(directory, path, flags, mode);
 }

@@ -4,13 +4,10 @@ internal import Glibc
 package import SystemPackage
 
 package enum KernelLocks {
-    /// The number of flock(2) locks on a file that /proc/locks lists (proc(5)).
+    /// The other processes with a flock(2) lock on a file that /proc/locks lists (proc(5)), with their commands.
     ///
-    /// The number is a hint: files of two file systems may share an inode number, and locks of other machines are not
-    /// listed.
-    package static func count(of path: FilePath) -> Int { processes(with: path).count }
-
-    /// The other processes that hold such locks, with their commands; the same hint.
+    /// This is a hint: files of two file systems may share an inode number, and locks of other machines are not listed.
+    /// While the kernel makes the list, no process of the machine can lock or unlock anything, which takes milliseconds.
     package static func holders(of path: FilePath) -> [LockHolder] {
         Set(processes(with: path)).subtracting([getpid(), 0]).sorted().compactMap { process in
             let file = FilePath("/proc/\(process)/cmdline")

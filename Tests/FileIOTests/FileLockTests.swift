@@ -27,6 +27,32 @@ import Threading
         return false
     }
 
+    @Test("a mark is seen by other openings of the file, not by its own, and is no lock")
+    func marks() throws {
+        let directory = try OpenDirectory()
+        let path = directory.path.appending("lock")
+        let one = try Descriptor.open(path, O_RDWR | O_CREAT, permissions: 0o600)
+        let other = try Descriptor.open(path, O_RDWR)
+        /// Whether each of the two sees the mark of others.
+        func seen() -> [Bool] { [one.isMarkedElsewhere, other.isMarkedElsewhere] }
+        #expect(seen() == [false, false])
+        one.mark()
+        one.mark()
+        #expect(seen() == [false, true])
+        other.mark()
+        #expect(seen() == [true, true])
+        #expect(flock(one.number, LOCK_EX | LOCK_NB) == 0)
+        one.unmark()
+        #expect(seen() == [true, false])
+        do {
+            let third = try Descriptor.open(path, O_RDWR)
+            third.mark()
+            #expect(seen() == [true, true])
+            third.unmark()
+        }
+        #expect(seen() == [true, false])
+    }
+
     @Test("a lock has one holder at a time")
     func exclusion() throws {
         let directory = try OpenDirectory()

@@ -46,7 +46,7 @@ final class Epochs: Sendable {
             let current = try read()
             let side = Int(current & 1)
             try holders.withLock { holders throws(StorageError) in
-                if holders[side] == 0 { try files[side].lock(LOCK_SH) }
+                if holders[side] == 0 { try files[side].share() }
                 holders[side] += 1
             }
             let epoch = Epoch(self, side: side)
@@ -85,9 +85,8 @@ final class Epochs: Sendable {
     /// A suspended process that holds the epoch of `side`; nil if there is none.
     func stoppedHolder(_ side: Int) -> LockHolder? { KernelLocks.stoppedHolder(of: files[side].path) }
 
-    /// The lock files of both sides, and how many of them this object shares.
-    var paths: [FilePath] { files.map(\.path) }
-    var ownShares: Int { holders.withLock { $0.count { $0 > 0 } } }
+    /// Whether a commit of another object is running, in this process or another.
+    var isHeldElsewhere: Bool { files.contains(where: \.isSharedElsewhere) }
 
     private func read() throws(StorageError) -> UInt64 { try number.read() }
 }
@@ -109,12 +108,16 @@ private final class LockFile: Sendable {
 
     deinit { unlock() }
 
-    func lock(_ operation: CInt) throws(StorageError) {
+    func share() throws(StorageError) {
         let number = descriptor.number
-        if retryingInterrupts({ flock(number, operation) }) != 0 {
+        if retryingInterrupts({ flock(number, LOCK_SH) }) != 0 {
             throw StorageError(FileError("lock", path, .current))
         }
+        descriptor.mark()
     }
+
+    /// Whether others share the lock, except through this value.
+    var isSharedElsewhere: Bool { descriptor.isMarkedElsewhere }
 
     /// Tries to acquire the lock exclusively, for as long as this value lives.
     func tryLock() throws(StorageError) -> Bool {
@@ -125,7 +128,10 @@ private final class LockFile: Sendable {
         return false
     }
 
-    func unlock() { flock(descriptor.number, LOCK_UN) }
+    func unlock() {
+        descriptor.unmark()
+        flock(descriptor.number, LOCK_UN)
+    }
 
     /// The number in the file; 0 if there is none yet.
     func read() throws(StorageError) -> UInt64 {

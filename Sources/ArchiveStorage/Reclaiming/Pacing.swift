@@ -58,7 +58,7 @@ final class Pacing: Sendable {
     var isShared: Bool {
         state.withLock { state in
             if state.until <= .now {
-                state.isShared = store.openings > 1
+                state.isShared = store.isOpenElsewhere
                 state.until = .now + Pacing.belief
             }
             return state.isShared
@@ -71,7 +71,7 @@ final class Pacing: Sendable {
         let start = ContinuousClock.now
         let worked = state.withLock { start - $0.last }
         let end = start + min(Pacing.patience, max(Pacing.leastPatience, worked))
-        repeat { usleep(Pacing.napMicroseconds) } while try store.isCapturing() && .now < end
+        repeat { usleep(Pacing.napMicroseconds) } while try store.epochs().isHeldElsewhere && .now < end
         state.withLock { $0.last = .now }
     }
 
@@ -82,16 +82,5 @@ final class Pacing: Sendable {
             // Errors are ignored here; the next operation that matters reports them.
             if isDue { try? makeWay() }
         }
-    }
-}
-
-extension ArchiveStore {
-    /// How many times the archive is open, this object included, according to the kernel.
-    fileprivate var openings: Int { KernelLocks.count(of: UseLock.path(in: layout)) }
-
-    /// Whether a commit of another object is running, according to the kernel.
-    fileprivate func isCapturing() throws(StorageError) -> Bool {
-        let epochs = try epochs()
-        return epochs.paths.reduce(0) { $0 + KernelLocks.count(of: $1) } > epochs.ownShares
     }
 }

@@ -71,6 +71,12 @@ int64_t clinux_total_bytes(int descriptor);
 /// A second descriptor of the same open file, closed on exec (fcntl(2), F_DUPFD_CLOEXEC).
 int clinux_duplicate(int descriptor);
 
+/// Takes or gives up a shared lock of the open file description on the whole file (fcntl_locking(2), F_OFD_SETLK).
+int clinux_mark(int descriptor, int is_marked);
+
+/// Whether another open file description has such a lock on the file (F_OFD_GETLK): 1, 0, or -1.
+int clinux_is_marked_elsewhere(int descriptor);
+
 /// open(2) and openat(2) without C's variable arguments.
 int clinux_openat(int directory, const char *path, int flags, uint32_t mode);
 

@@ -61,7 +61,7 @@ import Threading
         }
         try scene.thin { $0 % 8 == 0 }
         let other = try Archive.open(scene.archive.directory)
-        #expect(KernelLocks.count(of: scene.archive.directory.appending("locks/use.lock")) > 1)
+        #expect(scene.store.isOpenElsewhere)
         #expect(try scene.archive.prune(grace: .zero).dropped > 0)
         for (number, bytes) in before.values.enumerated() where number % 2 == 0 {
             // The last segment was appended to.
