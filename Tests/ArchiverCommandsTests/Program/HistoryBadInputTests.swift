@@ -177,9 +177,9 @@ struct HistoryBadInputTests {
 
     /// The number of flock(2), which Swift does not import (syscall(2)).
     #if arch(x86_64)
-        private static let numberOfFlock = 73
+    private static let numberOfFlock = 73
     #else
-        private static let numberOfFlock = 32
+    private static let numberOfFlock = 32
     #endif
 
     /// Waits until a thread of a process waits for a lock (proc_pid_syscall(5)).
