@@ -31,18 +31,6 @@ final class Upkeep: Sendable {
         var reportedAlmostShort = false
     }
 
-    /// How near an archive is to its budget.
-    private enum Shortage: Int, Comparable {
-        case none, near, reached
-
-        init(_ room: ArchiveRoom) { self = room.isShort ? .reached : room.isAlmostShort ? .near : .none }
-
-        static func < (left: Shortage, right: Shortage) -> Bool { left.rawValue < right.rawValue }
-    }
-
-    /// How often maintenance runs, and how long after the start it first does.
-    private static let interval = Duration.seconds(3600)
-    private static let firstPause = Duration.seconds(300)
     /// How often the space is measured: no event reports that other programs fill the disk.
     private static let roomInterval = Duration.seconds(60)
     /// The shortest pause between runs, so that a disk that stays full does not cause one after another.
@@ -96,24 +84,16 @@ final class Upkeep: Sendable {
 
     private func maintainPeriodically() async {
         let scale = service.options.timeScale
-        var due = ContinuousClock.now + Upkeep.firstPause / scale
-        var last = Shortage.none
-        // After a run that could not help, the archive may grow so much before the next one.
-        var mostBytes = UInt64.max
+        var schedule = UpkeepSchedule(from: .now, timeScale: scale)
         while !Task.isCancelled {
             let pause = Upkeep.roomInterval / scale
             do { try await Task.sleep(for: pause, tolerance: pause / 10, clock: .continuous) } catch { return }
             let (shortage, usedBytes) = await measureRoom()
-            // If the last run could not help, do not repeat it every time.
-            if ContinuousClock.now >= due || shortage > last || shortage == .reached && usedBytes > mostBytes {
-                let result = await maintain()
-                due = ContinuousClock.now + Upkeep.interval / scale
-                // What the run left is known, so that the next shortage is noticed.
-                last = result.map { $0.plan?.isContinued ?? false ? .none : Shortage($0.room) } ?? shortage
-                mostBytes = usedBytes + usedBytes / 2
-            } else {
-                last = shortage
-            }
+            guard schedule.isDue(at: .now, shortage, usedBytes: usedBytes) else { continue }
+            let result = await maintain()
+            // What the run left is known, so that the next shortage is noticed.
+            let left = result.map { $0.plan?.isContinued ?? false ? .none : UpkeepSchedule.Shortage($0.room) }
+            schedule.ran(at: .now, usedBytes: usedBytes, leaving: left ?? shortage)
         }
     }
 
@@ -122,13 +102,13 @@ final class Upkeep: Sendable {
     ///
     /// - Returns: how near the archive is to its budget: it may be too large, or the disk have too little free space;
     ///   and the bytes that it uses.
-    private func measureRoom() async -> (Shortage, usedBytes: UInt64) {
+    private func measureRoom() async -> (UpkeepSchedule.Shortage, usedBytes: UInt64) {
         await Blocking.run { [service] in
             service.followArchive()
             let archive = service.archive.latest
             archive.store.closeRemovedSegments()
             archive.releaseUnusedMemory()
-            return (try? archive.room()).map { (Shortage($0), $0.usedBytes) } ?? (.none, 0)
+            return (try? archive.room()).map { (.init($0), $0.usedBytes) } ?? (.none, 0)
         }
     }
 
