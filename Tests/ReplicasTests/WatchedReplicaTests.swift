@@ -14,7 +14,7 @@ import Testing
 import Threading
 import Watching
 
-@Suite("Replicating while watching", .blocking, .timeLimit(.minutes(5)))
+@Suite("Replicating while watching", .blocking, .timeLimit(.minutes(60)))
 struct WatchedReplicaTests {
     /// Runs a service until `body` ends; `body` gets the stream of its events about replicas.
     private func watching(

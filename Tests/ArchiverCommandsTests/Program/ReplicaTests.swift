@@ -8,7 +8,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("Replicas on the command line", .blocking, .timeLimit(.minutes(5)))
+@Suite("Replicas on the command line", .blocking, .timeLimit(.minutes(60)))
 struct ReplicaTests {
     /// A workplace with a key and a directory for a replica.
     private struct Place {
