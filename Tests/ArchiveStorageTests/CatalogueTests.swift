@@ -247,7 +247,9 @@ struct CatalogueTests {
         let archive = try Archive(commits: 40)
         let good = try archive.file.readFile()
         var random = SeededGenerator()
-        for start in stride(from: 0, to: good.count, by: 4096) {
+        // In a short run, every third page.
+        let step = isThorough ? 4096 : 3 * 4096
+        for start in stride(from: 4096 * random.below(step / 4096), to: good.count, by: step) {
             var bytes = good
             bytes.replaceSubrange(start..<min(start + 4096, good.count), with: random.noise(4096))
             try archive.file.writeFile(bytes)

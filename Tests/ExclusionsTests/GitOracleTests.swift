@@ -47,7 +47,7 @@ struct GitOracleTests {
     func randomTrees() throws {
         var generator = PatternGenerator(SeededGenerator("git agrees"))
         var tally = Tally()
-        for _ in 0..<(getenv("ARCHIVER_SLOW_TESTS") == nil ? 12 : 400) {
+        for _ in 0..<(isThorough ? 100 : 8) {
             let tree = try Tree(&generator)
             for _ in 0..<10 { try compare(tree, &generator, &tally) }
         }

@@ -3,6 +3,7 @@
 import Dispatch
 import FileIO
 import FileWatching
+import TestSupport
 import TestTraits
 import Testing
 import Threading
@@ -65,7 +66,7 @@ final class ReadingGate: Sendable {
 
     @Test(
         "random changes during an overflow are covered",
-        arguments: WatchBackend.reporting, [UInt64(21), .random(in: 22...999_999)])
+        arguments: WatchBackend.reporting, (isThorough ? [21] : []) + [UInt64.random(in: 22...999_999)])
     func random(_ backend: WatchBackend, seed: UInt64) async throws {
         let gate = ReadingGate()
         let watched = try await WatchedTree("mkdir many", backend: backend, hooks: gate.hooks)

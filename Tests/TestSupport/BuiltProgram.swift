@@ -4,7 +4,7 @@ import Foundation
 
 /// The package's programs for use in tests.
 public enum BuiltProgram {
-    /// The variable that names the `archiver` to test; `make test` sets it to the release binary, which is shipped.
+    /// The variable that names an optimised `archiver` to test: `make test-all` sets it to the one that is shipped.
     public static let variable = "ARCHIVER_BINARY"
 
     /// The path of the program `name`.

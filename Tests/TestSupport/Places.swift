@@ -11,7 +11,7 @@ extension Range<Int> {
     /// An archive is opened for each offset.
     package var sampled: [Int] {
         if isThorough { return Array(self) }
-        return filter { $0 < lowerBound + 48 || $0 >= upperBound - 24 || ($0 - lowerBound).isMultiple(of: 13) }
+        return filter { $0 < lowerBound + 16 || $0 >= upperBound - 12 || ($0 - lowerBound).isMultiple(of: 31) }
     }
 }
 

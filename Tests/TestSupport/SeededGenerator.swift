@@ -42,9 +42,9 @@ package struct SeededGenerator: RandomNumberGenerator {
     package mutating func noise(_ count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             for index in stride(from: 0, to: count, by: 8) {
-                let word = next()
-                for byte in 0..<min(8, count - index) {
-                    buffer[index + byte] = UInt8(truncatingIfNeeded: word >> (UInt64(byte) * 8))
+                withUnsafeBytes(of: next().littleEndian) { word in
+                    UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[index...])
+                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: word.prefix(count - index)))
                 }
             }
             initialized = count

@@ -184,8 +184,8 @@ final class FaultPlace {
 }
 
 extension FaultPlace {
-    /// A generator with a fixed seed, unless TEST_SEED is set; `make soak-faults` uses random seeds.
+    /// A generator with a fixed seed, or in a thorough run or with TEST_SEED, another one, which is printed.
     static func random() -> SeededGenerator {
-        getenv("TEST_SEED") == nil ? SeededGenerator(seed: 11) : SeededGenerator()
+        isThorough || getenv("TEST_SEED") != nil ? SeededGenerator("faults") : SeededGenerator(seed: 11)
     }
 }

@@ -12,8 +12,12 @@ import Testing
     private static let first = 60
     private static let last = 30
     private static let between = 20
-    /// In every run, one in so many of the calls that change nothing fails.
+    /// In a thorough run, one in so many of the calls that only look fails.
     private static let looking = 3
+    /// In a short run, one in so many classes of calls that change nothing has a call that fails.
+    private static let reading = 6
+    /// In a short run, so many random calls fail besides, for each command.
+    private static let random = 3
 
     @Test("if any system call fails, nothing announced is lost", arguments: FaultScene.all)
     func anyCall(_ scene: FaultScene) throws {
@@ -24,7 +28,7 @@ import Testing
             isThorough
             ? calls.indices.filter { isChosen($0, of: calls.count, &random) } : FaultTests.different(calls, &random)
         for call in chosen {
-            if Fault.onlyLooks(calls[call].name), !random.oneIn(FaultTests.looking) { continue }
+            if isThorough, Fault.onlyLooks(calls[call].name), !random.oneIn(FaultTests.looking) { continue }
             let faults = Fault.allCases.filter { $0.canMeet(calls[call].name) }
             guard let fault = faults.randomElement(using: &random) else { continue }
             try check(scene, place, calls[call], fault, random)
@@ -107,28 +111,44 @@ import Testing
         return random.below(count - FaultTests.first - FaultTests.last) < FaultTests.between
     }
 
-    /// What distinguishes one call from another: its name, the class of its file, and for a call that changes something,
-    /// how much was durable before it.
+    /// What distinguishes one call from another: its name, the kind of its file, and for a call that changes something,
+    /// its position in the commit.
     private struct CallClass: Hashable {
+        enum Position { case beforeSyncs, betweenSyncs, afterSyncs }
+
         let name: String
         let file: String
-        let syncs: Int
+        let position: Position?
     }
 
-    /// Returns one random call of each class that changes something or moves bytes, and some more.
+    /// The kind of the file at `path`: its name in an archive without what differs from run to run; the user's files are
+    /// all of one kind.
+    private static func kind(of path: String) -> String {
+        if path.contains("/work/archive") { return path.split(separator: "/").last?.filter { !$0.isHexDigit } ?? "" }
+        return path.contains("/.archiver-") ? "temporary file" : "file"
+    }
+
+    /// Returns a random call of each class that changes something, of some classes that do not, and some random ones.
+    ///
+    /// Reading, opening and locking are alike in all commands, so each command has its part of these classes.
     private static func different(_ calls: [FaultTool.Call], _ random: inout SeededGenerator) -> [Int] {
-        var syncs = 0
+        let syncs = calls.count { $0.name.hasSuffix("sync") }
+        var done = 0
         var classes: [CallClass: [Int]] = [:]
         for (index, call) in calls.enumerated() {
-            let file = call.path.split(separator: "/").suffix(2).map { $0.filter { !$0.isHexDigit } }
+            let position: CallClass.Position =
+                done == 0 ? .beforeSyncs : done < syncs ? .betweenSyncs : .afterSyncs
             let place = CallClass(
-                name: call.name, file: file.joined(separator: "/"),
-                syncs: Fault.isChange(call.name) ? min(syncs, 4) : 0)
+                name: call.name, file: kind(of: call.path), position: Fault.isChange(call.name) ? position : nil)
             classes[place, default: []].append(index)
-            if call.name.hasSuffix("sync") { syncs += 1 }
+            if call.name.hasSuffix("sync") { done += 1 }
         }
-        var chosen = Set(classes.values.sorted { $0[0] < $1[0] }.compactMap { $0.randomElement(using: &random) })
-        for _ in 0..<between { chosen.insert(random.below(calls.count)) }
+        var chosen: Set<Int> = []
+        for (place, members) in classes.sorted(by: { $0.value[0] < $1.value[0] }) {
+            guard place.position != nil || random.oneIn(reading) else { continue }
+            if let call = members.randomElement(using: &random) { chosen.insert(call) }
+        }
+        for _ in 0..<Self.random { chosen.insert(random.below(calls.count)) }
         return chosen.sorted()
     }
 

@@ -15,7 +15,9 @@ import Testing
     ///
     /// Seed 1 keeps everything, like killing the program.
     private static let extremes: [UInt64] = [0, 2, 3, 4]
-    private static let rounds = 30
+    private static let rounds = isThorough ? 30 : 8
+    /// The last moments, around the last output, are the most critical.
+    private static let lastMoments = isThorough ? 8 : 3
 
     @Test("after a power failure at any moment, everything announced is present", arguments: FaultScene.all)
     func anyMoment(_ scene: FaultScene) throws {
@@ -24,8 +26,7 @@ import Testing
         let cuts = try begin(scene, place)
         for round in 0..<PowerLossTests.rounds {
             let seed = PowerLossTests.extremes.randomElement(using: &random) ?? 0
-            // The last moments, around the last output, are the most critical.
-            let cut = round < 8 ? cuts - round : random.below(cuts + 1)
+            let cut = round < PowerLossTests.lastMoments ? cuts - round : random.below(cuts + 1)
             try check(scene, place, cut, random.oneIn(2) ? seed : random.next(), random)
         }
     }

@@ -10,7 +10,7 @@ import Testing
 /// The environment variable KEEPING_STEPS sets the number of steps.
 @Suite("Retention commands, against a model", .timeLimit(.minutes(90)), .blocking)
 struct KeepingModelTests {
-    private static let steps = getenv("KEEPING_STEPS").flatMap { Int(String(cString: $0)) } ?? 40
+    private static let steps = getenv("KEEPING_STEPS").flatMap { Int(String(cString: $0)) } ?? (isThorough ? 40 : 12)
 
     /// The command of one process.
     private enum Action {
@@ -57,7 +57,7 @@ struct KeepingModelTests {
             case 1: try purge(model, &random, comment)
             default: try act(model, &random, comment)
             }
-            if step % 10 == 9 { try model.expectWhole(comment) }
+            if step % 6 == 5 { try model.expectWhole(comment) }
         }
         model.removeCatalogue()
         try model.check(KeepingModel.Effects(), "seed \(random.seed), in the end")

@@ -11,6 +11,8 @@ import Testing
 @Suite(.serialized, .blocking)
 struct KillTests {
     private static let files = 300
+    /// How often a command is killed; a capture, which is shorter, is killed twice as often.
+    private static let rounds = isThorough ? 12 : 4
 
     @Test("killed captures lose no announced snapshot, and the next capture succeeds")
     func capture() throws {
@@ -22,7 +24,8 @@ struct KillTests {
         var killed = 0
         var longest = try measure { announced.append(try keep(work.capture(), work)) }
 
-        for round in 1...25 {
+        // It goes on until a capture was killed before its end.
+        for round in 1...40 where round <= 2 * KillTests.rounds || killed == 0 {
             try tree.edit(60)
             let outcome = try run(work, killedWithin: longest, &moments, "capture", work.root.string, "--json")
             if outcome.status == -SIGKILL { killed += 1 }
@@ -49,7 +52,7 @@ struct KillTests {
         var moments = random
         var tree = try RandomTree(work.root, count: KillTests.files, random)
         var announced: [String] = []
-        for round in 1...6 {
+        for round in 1...KillTests.rounds {
             let first = try work.start("watch", work.root.string, "--json", "--settle", "5ms", "--max-delay", "50ms")
             _ = try first.line { $0.contains("\"event\":\"watching\"") }
             for _ in 0..<Int.random(in: 1...60, using: &moments) { try tree.edit(5) }
@@ -81,7 +84,7 @@ struct KillTests {
         var tree = try RandomTree(work.root, count: KillTests.files, random)
         let wanted = try keep(work.capture(), work)
         var longest = Duration.zero
-        for round in 1...8 {
+        for round in 1...KillTests.rounds {
             let seed = "seed \(tree.seed), round \(round)"
             // After a restore, the random tree's list of its files is out of date, so each round uses a new tree.
             tree = try RandomTree(work.root, count: 150, moments)
@@ -116,7 +119,7 @@ struct KillTests {
         let first = try RandomTree(work.root, count: KillTests.files, random)
         let wanted = try keep(work.capture(), work)
         var longest = try measure { _ = try work.run("restore", wanted, "--root", work.root.string) }
-        for round in 1...8 {
+        for round in 1...KillTests.rounds {
             let seed = "seed \(first.seed), round \(round)"
             _ = try RandomTree(work.root, count: 150, moments)
             _ = moments.next()
@@ -148,7 +151,7 @@ struct KillTests {
         let wanted = try keep(work.capture(), work)
         var longest = Duration.zero
         var killed = 0
-        for round in 1...8 {
+        for round in 1...40 where round <= KillTests.rounds || killed == 0 {
             let seed = "seed \(first.seed), round \(round)"
             _ = try RandomTree(work.root, count: 150, moments)
             _ = moments.next()
@@ -192,7 +195,7 @@ struct KillTests {
         let target = work.path("target")
         let restored = ["restore", wanted, "--target", target.string]
         let longest = try measure { try work.run(restored) }
-        for round in 1...12 {
+        for round in 1...KillTests.rounds {
             let seed = "seed \(tree.seed), round \(round)"
             try work.remove("target")
             let killed = try run(work, killedWithin: longest, &moments, restored)

@@ -269,7 +269,7 @@ struct PartialRestoreTests {
     func signals(signal: CInt) throws {
         let work = try Workplace()
         var random = SeededGenerator("interrupted restore")
-        let noise = (0..<16_000_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        let noise = random.noise(16_000_000)
         try work.write("a", "old")
         try work.write("big", noise)
         let id = try work.capture()

@@ -13,7 +13,8 @@ import Testing
 @Suite("Mutated archives", .blocking)
 struct MutatedArchiveTests {
     /// The number of mutations; `make mutations` sets MUTATIONS.
-    private static let count = ProcessInfo.processInfo.environment["MUTATIONS"].flatMap { Int($0) } ?? 300
+    private static let count =
+        ProcessInfo.processInfo.environment["MUTATIONS"].flatMap { Int($0) } ?? (isThorough ? 300 : 100)
 
     @Test("after any change to a segment's bytes, a restore without warnings equals the capture")
     func segments() throws {
