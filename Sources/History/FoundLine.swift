@@ -315,6 +315,8 @@ private struct LineSearch {
                     batch.lines[index].replace(by: lines ?? [], key, at: part.version.place)
                 }
             }
+            // What one step frees is in pieces between what the caches keep: without this, memory grows with the steps.
+            if end - start == LineSearch.versionsPerStep { CurrentProcess.releaseFreeMemory() }
             start = end
         }
     }

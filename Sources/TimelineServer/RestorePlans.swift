@@ -28,7 +28,7 @@ struct LineWish: Sendable {
     let newer: ListedSnapshot?
     let hunks: Set<Int>
     /// The digest of the file on disk that the hunks were shown for, if that is the newer version.
-    let state: String?
+    let digest: String?
 }
 
 /// A path of a snapshot, and where to write it.
@@ -55,7 +55,7 @@ struct RestorePlan: Sendable {
     /// How many paths are left alone because they are excluded from snapshots.
     private(set) var excluded = 0
     /// What else to know before the restore, each a sentence.
-    private(set) var remarks: [String] = []
+    private(set) var warnings: [String] = []
     /// For lines: what changes in the file on disk.
     private(set) var hunks: [DiffAnswer.Hunk] = []
     /// For lines: the digest of the present content, and the new content.
@@ -96,7 +96,7 @@ struct RestorePlan: Sendable {
         for (path, snapshots) in paths {
             let holder = try snapshots.first { try archive.entry(at: path, in: $0) != nil }
             guard let holder else {
-                remarks.append("'\(path)' is at none of these moments, and is left as it is")
+                warnings.append("'\(path)' is at none of these moments, and is left as it is")
                 continue
             }
             wanted.append(WantedPath(path, in: holder))
@@ -114,7 +114,7 @@ struct RestorePlan: Sendable {
             found.withLock { $0.append(action) }
         }
         excluded = result.excluded
-        remarks += result.warnings
+        warnings += result.warnings
         actions = found.withLock { $0 }.map { Action(kind: $0.kind, path: $0.path, bytes: $0.bytes) }
         let root = root
         digest = RestorePlan.digest(of: actions) { root.path.bytes + [UInt8(ascii: "/")] + $0.bytes }
@@ -135,8 +135,8 @@ struct RestorePlan: Sendable {
                 409, "noFile", "there is no such file on disk now, or it is too large to change single lines",
                 remedy: "restore the whole file")
         }
-        let state = DiffAnswer.state(of: bytes)
-        if lines.newer == nil, lines.state != state {
+        let digest = DiffAnswer.digest(of: bytes)
+        if lines.newer == nil, lines.digest != digest {
             throw Refusal(
                 409, "fileChanged", "the file has changed since it was compared",
                 remedy: "look at the new comparison, and choose again")
@@ -154,10 +154,10 @@ struct RestorePlan: Sendable {
                 409, "linesChanged", "the file on disk is different at this place now",
                 remedy: "compare with the file on disk, and choose the lines there")
         case .text(let content):
-            rewriting = (state, content)
+            rewriting = (digest, content)
             hunks = DiffAnswer.hunks(TextLines(bytes), TextLines(content)).hunks
             actions = [Action(kind: .replace, path: path, bytes: UInt64(content.count))]
-            digest = state + DiffAnswer.state(of: content)
+            self.digest = digest + DiffAnswer.digest(of: content)
         }
     }
 
@@ -181,7 +181,7 @@ struct RestorePlan: Sendable {
         let result = try archive.restore(copy.snapshot, options(copy, entry, isDryRun: true)) { action in
             found.withLock { $0.append(action) }
         }
-        remarks = result.warnings
+        warnings = result.warnings
         actions = found.withLock { $0 }.map { Action(kind: $0.kind, path: $0.path, bytes: $0.bytes) }
         digest = RestorePlan.digest(of: actions) { _ in copy.target.bytes }
     }
@@ -200,7 +200,7 @@ struct RestorePlan: Sendable {
         case .lines(let lines):
             return try archive.rewrite(lines.path, in: root) { present in
                 guard let rewriting else { return nil }
-                guard DiffAnswer.state(of: present) == rewriting.present else {
+                guard DiffAnswer.digest(of: present) == rewriting.present else {
                     throw Refusal(409, "fileChanged", "the file has changed since this plan was made; plan again")
                 }
                 return rewriting.content

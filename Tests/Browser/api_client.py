@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit
 
 class SocketConnection(http.client.HTTPConnection):
     def __init__(self, path):
-        super().__init__("localhost", timeout=10)
+        super().__init__("localhost", timeout=Client.timeout)
         self.path = path
 
     def connect(self):
@@ -19,7 +19,7 @@ class SocketConnection(http.client.HTTPConnection):
 
 class Client:
     """A session like the page's. `url` is the address that `archiver browse` prints."""
-    timeout = 10
+    timeout = 60
 
     def __init__(self, url, socket_path=None):
         parts = urlsplit(url.split(" ")[0])
@@ -29,7 +29,7 @@ class Client:
         self.origin = {"Origin": f"http://{self.host}", "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin"}
         self.details = self.post("session", {"token": self.token}, session={})
         self.session = {"X-Archiver-Session": self.details["session"]}
-        self.root = self.get("roots")["current"]
+        self.root = self.get("roots")["initial"]
 
     def connection(self):
         if self.socket_path:

@@ -85,7 +85,7 @@ class Scene:
             scene.close()
 
     def run(self, *arguments):
-        return subprocess.run([self.binary, *arguments], env=self.environment, check=True, stdout=subprocess.PIPE, timeout=30).stdout
+        return subprocess.run([self.binary, *arguments], env=self.environment, check=True, stdout=subprocess.PIPE, timeout=120).stdout
 
     def start(self, *arguments, archive=None):
         environment = self.environment if archive is None else {**self.environment, "ARCHIVER_ARCHIVE": archive}
@@ -105,7 +105,7 @@ class Scene:
 
     def end(self, process, signal_number=signal.SIGTERM):
         process.send_signal(signal_number)
-        return process.wait(timeout=20)
+        return process.wait(timeout=60)
 
     def write(self, name, data):
         path = os.path.join(os.fsencode(self.root), os.fsencode(name))

@@ -69,7 +69,7 @@ def main():
         saves.join()
         scene.run("sync", scene.root)
         latest = json.loads(scene.run("list", "--json", "--limit", "1"))[0]["id"][:8]
-        wait_for(f"the last moment, {latest}", lambda: browser.text("#b-id") == latest, 30)
+        wait_for(f"the last moment, {latest}", lambda: browser.text("#b-id") == latest)
         early, late = rows[len(rows) // 2], rows[-1]
         grown = [name for name, old, new in zip(("server", "watcher", "page"), early, late) if new > max(old * 1.1, old + 8)]
         print(f"grown: {', '.join(grown)}" if grown else "memory is flat")

@@ -75,9 +75,9 @@ def main():
 
 
 def measure(server, seconds):
-    root = max(server.ask("roots", "roots")["roots"], key=lambda root: root["snapshotCount"])
+    root = max(server.ask("roots", "roots")["roots"], key=lambda root: root["snapshots"])
     latest, root = root["latest"], {"root": root["id"]}
-    print(f"{server.ask('the whole timeline', 'timeline', buckets=400, **root)['snapshotCount']} snapshots")
+    print(f"{server.ask('the whole timeline', 'timeline', buckets=400, **root)['snapshots']} snapshots")
     server.ask("the whole timeline again", "timeline", buckets=400, **root)
     day = 86_400_000
     for days in (0.001, 1, 30):
@@ -94,7 +94,7 @@ def measure(server, seconds):
     while usage["isCounting"] and time.monotonic() - began < seconds:
         time.sleep(0.2)
         usage = server.client.get("usage", **root)
-    print(f"{'counted what takes the space' if 'paths' in usage else 'not counted'}: {time.monotonic() - began:.1f} s, {server.memory()}")
+    print(f"{'counted what takes the space' if 'items' in usage else 'not counted'}: {time.monotonic() - began:.1f} s, {server.memory()}")
     server.ask("space again", "usage", **root)
     server.search("names: a part of one", seconds, q="f10007", **root)
     server.search("names: a part of thousands", seconds, q="f1", **root)

@@ -43,6 +43,7 @@ class TaskTests(PageCase):
         self.click("#results button.result", STORM)
         self.click("#version-later")
         self.click("#tab-diff")
+        wait_for("the cut in the diff", lambda: any(STORM in text for text in self.browser.texts("#difference del.line.removed")))
         self.click(".put-back", "Put these lines back")
         self.apply()
         self.browser.wait_for_text("#message", "Put lines back")

@@ -19,8 +19,8 @@ ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--dis
              "--disable-background-networking", "--disable-component-update", "--hide-scrollbars"]
 
 
-def wait_for(what, condition, seconds=10):
-    """Polls until the condition is true, and returns its value."""
+def wait_for(what, condition, seconds=60):
+    """Polls until the condition is true, and returns its value. The limit is for a machine that has much else to do."""
     deadline = time.monotonic() + seconds
     while True:
         found = condition()
@@ -85,7 +85,7 @@ class Browser:
             self.address + path, method=method, headers={"Content-Type": "application/json"},
             data=None if body is None else json.dumps(body).encode())
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
+            with urllib.request.urlopen(request, timeout=180) as response:
                 return json.load(response)["value"]
         except urllib.error.HTTPError as error:
             raise AssertionError(json.load(error)["value"]["message"].split("\n")[0]) from None
@@ -162,7 +162,7 @@ class Browser:
         self._call("POST", f"{self.session}/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": [
             {"type": kind, "value": key} for kind, key in actions]}]})
 
-    def wait_for_text(self, selector, words, seconds=10):
+    def wait_for_text(self, selector, words, seconds=60):
         return wait_for(lambda: f"'{words}' in {selector}, which is '{self.text(selector)[:200]}'",
                         lambda: words in self.text(selector), seconds)
 

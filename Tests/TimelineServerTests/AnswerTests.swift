@@ -16,7 +16,7 @@ import Testing
         let path: String?
         let text: String?
         let goneIn: Snapshot?
-        let wasDeleted: Bool?
+        let deleted: Bool?
         let end: Bool?
     }
 
@@ -50,7 +50,7 @@ import Testing
         let lines = try AnswerTests.search(place, "q=storm&kind=content")
         #expect(lines.compactMap(\.path) == ["edited.txt", "folder/deleted.txt", "folder/kept.txt"])
         #expect(lines.map { $0.goneIn != nil } == [true, true, false])
-        #expect(lines.map(\.wasDeleted) == [false, true, false])
+        #expect(lines.map(\.deleted) == [false, true, false])
     }
 
     @Test("a search is limited to a directory, a file, what is gone, and what changed since")
@@ -85,11 +85,11 @@ import Testing
             struct Version: Decodable {
                 struct Counts: Decodable {
                     let added: Int
-                    let changed: Int
+                    let modified: Int
                     let removed: Int
                 }
                 let change: String
-                let names: [String]?
+                let changedPaths: [String]?
                 let counts: Counts?
             }
             let versions: [Version]
@@ -97,10 +97,13 @@ import Testing
         let root = try AnswerTests.root(place)
         let whole = try place.get(Log.self, "log?root=\(root)").versions
         #expect(whole.map(\.change) == ["modified", "added"])
-        #expect(whole.first?.names?.prefix(2) == ["edited.txt", "deleted.txt"] && whole.first?.counts?.removed == 1)
+        let paths = whole.first?.changedPaths ?? []
+        #expect(paths.prefix(2) == ["edited.txt", "folder/deleted.txt"] && whole.first?.counts?.removed == 1)
         let folder = try place.get(Log.self, "log?root=\(root)&path=folder").versions
-        #expect(folder.first?.names?.first == "deleted.txt" && folder.first?.names?.contains("edited.txt") == false)
-        #expect(try place.get(Log.self, "log?root=\(root)&path=edited.txt").versions.allSatisfy { $0.names == nil })
+        let inside = folder.first?.changedPaths ?? []
+        #expect(inside.first == "folder/deleted.txt" && !inside.contains("edited.txt"))
+        let file = try place.get(Log.self, "log?root=\(root)&path=edited.txt").versions
+        #expect(file.allSatisfy { $0.changedPaths == nil })
     }
 
     @Test("Latin-1 and UTF-16 are compared as text and named, and equal large files are said to be the same")
@@ -142,7 +145,7 @@ import Testing
     func countsUsage() async throws {
         struct Usage: Decodable {
             struct Item: Decodable { let path: String }
-            let paths: [Item]?
+            let items: [Item]?
             let countedAt: Int64?
             let isCounting: Bool
         }
@@ -150,7 +153,7 @@ import Testing
         let target = "usage?root=\(try AnswerTests.root(place))"
         var usage = try place.get(Usage.self, target)
         while usage.isCounting { usage = try place.get(Usage.self, target) }
-        #expect(usage.paths?.contains { $0.path == "folder" } == true)
+        #expect(usage.items?.contains { $0.path == "folder" } == true)
         let again = try place.get(Usage.self, target)
         #expect(again.countedAt == usage.countedAt && !again.isCounting)
     }
@@ -161,13 +164,13 @@ import Testing
             struct Day: Decodable { let snapshots: Int }
             struct Item: Decodable {}
             let days: [Day]
-            let paths: [Item]?
+            let items: [Item]?
             let limit: Int?
             let isCounting: Bool
         }
         let place = try await ServerPlace(usageLimit: 1, past: AnswerTests.edits)
         let usage = try place.get(Usage.self, "usage?root=\(try AnswerTests.root(place))")
-        #expect(usage.limit == 1 && usage.paths == nil && !usage.isCounting)
+        #expect(usage.limit == 1 && usage.items == nil && !usage.isCounting)
         #expect(usage.days.reduce(0) { $0 + $1.snapshots } == 2)
     }
 
@@ -183,13 +186,13 @@ import Testing
                     (text, origin) = (try list.decode(String.self), try list.decode(Int.self))
                 }
             }
-            struct Earlier: Decodable {
+            struct Before: Decodable {
                 let snapshot: Snapshot
                 let path: String
             }
             struct Origin: Decodable {
                 let snapshot: Snapshot
-                let earlier: Earlier?
+                let before: Before?
             }
             let lines: [Line]
             let origins: [Origin]
@@ -218,10 +221,10 @@ import Testing
         #expect(renamed.encoding == "UTF-16" && renamed.lines.map(\.text).last == "café")
         let origins = renamed.lines.map { renamed.origins[$0.origin] }
         #expect(origins.map(\.snapshot.id) == Array(repeating: ids[0], count: 6) + [ids[1]])
-        #expect(origins.first?.earlier == nil)
-        #expect(origins.last?.earlier.map { [$0.snapshot.id, $0.path] } == [ids[0], "old.txt"])
+        #expect(origins.first?.before == nil)
+        #expect(origins.last?.before.map { [$0.snapshot.id, $0.path] } == [ids[0], "old.txt"])
         let latin = try place.get(Answer.self, "blame?snapshot=\(ids[1])&path=latin.txt")
         #expect(latin.encoding == "Latin-1" && latin.lines.map(\.text) == ["café"])
-        #expect(latin.origins.first?.earlier?.path == "latin.txt")
+        #expect(latin.origins.first?.before?.path == "latin.txt")
     }
 }

@@ -46,7 +46,7 @@ import Testing
 
     private struct Result: Decodable {
         struct Problem: Decodable { let message: String }
-        let problems: [Problem]
+        let problemPaths: [Problem]
     }
 
     /// A history with many kinds of removed entries, in two roots.
@@ -91,7 +91,7 @@ import Testing
         let plan = try place.post(Plan.self, "restore/plan", ["paths": [wish]])
         #expect(!plan.nothingToDo, "\(name)")
         let result = try place.post(Result.self, "restore/apply", ["plan": plan.plan])
-        #expect(result.problems.isEmpty, "\(name): \(result.problems.map(\.message))")
+        #expect(result.problemPaths.isEmpty, "\(name): \(result.problemPaths.map(\.message))")
         let bytes = row.pathBytes.flatMap { Base64URL.decoded($0) } ?? Array(row.path.utf8)
         let path = FilePath(bytes: Array(root.path.utf8) + [UInt8(ascii: "/")] + bytes)
         var status = stat()

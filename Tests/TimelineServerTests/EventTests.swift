@@ -34,9 +34,9 @@ import Testing
         try events.wait(for: "event: changed")
         _ = try archive.forget([.snapshot(snapshots[0])])
         try events.wait(for: "event: changed")
-        struct Timeline: Decodable { let snapshotCount: Int }
+        struct Timeline: Decodable { let snapshots: Int }
         let target = "timeline?root=\(RootAnswer.id(root))"
-        #expect(try place.get(Timeline.self, target).snapshotCount == 2)
+        #expect(try place.get(Timeline.self, target).snapshots == 2)
         try place.scratch.write("root/a.txt", "four")
         _ = try await archive.capture(root.path)
         try events.wait(for: "event: snapshot")

@@ -22,6 +22,10 @@ private struct Schemas {
             }
             return problems(value, named, at: place)
         }
+        if let choices = schema["anyOf"] as? [[String: Any]] {
+            let found = choices.map { problems(value, $0, at: place) }
+            return found.contains([]) ? [] : found.min { $0.count < $1.count } ?? []
+        }
         if let choices = schema["enum"] as? [String] {
             return choices.contains(value as? String ?? "") ? [] : ["\(place): \(value) is none of \(choices)"]
         }
@@ -83,7 +87,7 @@ private struct Schemas {
         func schema(_ method: String, _ path: String) -> [String: Any] {
             let responses = paths["/api/1/\(path)"]?[method]?["responses"] as? [String: [String: Any]]
             let content = responses?["200"]?["content"] as? [String: [String: Any]]
-            return content?["application/json"]?["schema"] as? [String: Any] ?? [:]
+            return content?.values.first?["schema"] as? [String: Any] ?? [:]
         }
         func check(_ method: String, _ path: String, _ answer: ServerPlace.Answer) throws -> [String: Any] {
             asked.insert("\(method) \(path)")
@@ -136,7 +140,31 @@ private struct Schemas {
         _ = try post("label", ["snapshot": first, "label": "first"])
 
         let described = paths.flatMap { path, operations in operations.keys.map { "\($0) \(path.dropFirst(7))" } }
-        // These answer with bytes or lines; a session's answer is decoded by every test.
+        for kind in ["names", "content"] {
+            let target = "search?root=\(root)&q=t&kind=\(kind)"
+            let answer = try ServerPlace.answer(place.port, "GET", "/api/1/\(target)", place.headers)
+            let lines = answer.body.split(separator: UInt8(ascii: "\n"))
+            #expect(lines.count > 2)
+            for line in lines {
+                let value = try JSONSerialization.jsonObject(with: line)
+                #expect(schemas.problems(value, schema("get", "search"), at: target).isEmpty)
+            }
+        }
+        let events = try place.connection("events")
+        var told = try events.wait(for: ": \n\n")
+        try place.scratch.write("root/folder/a.txt", "four\n")
+        _ = try await place.archive.capture(place.scratch.path.pushing("root"))
+        told += try events.wait(for: "event: snapshot\ndata: {")
+        _ = try post("label", ["snapshot": first, "label": "second"])
+        told += try events.wait(for: "event: changed\ndata: {")
+        // The last one may not have come as a whole.
+        let data = told.split(separator: "\n").filter { $0.hasPrefix("data: ") && $0.hasSuffix("}") }
+        #expect(data.count > 1)
+        for line in data {
+            let value = try JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8))
+            #expect(schemas.problems(value, schema("get", "events"), at: "events").isEmpty, "\(line)")
+        }
+        // These answer with bytes; a session's answer is decoded by every test.
         let others = ["get content/{snapshot}", "get archive/{snapshot}", "get search", "get events", "post session"]
         #expect(Set(described).subtracting(asked) == Set(others))
     }

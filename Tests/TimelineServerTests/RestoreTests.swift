@@ -23,7 +23,7 @@ import Testing
 
         let plan: String
         let nothingToDo: Bool
-        let remarks: [String]
+        let warnings: [String]
         let hunks: [Hunk]
         let sources: [Source]
         let command: String?
@@ -31,14 +31,14 @@ import Testing
 
     private struct Done: Decodable {
         struct Problem: Decodable { let message: String }
-        let text: String
+        let message: String
         let operation: String?
-        let problems: [Problem]
+        let problemPaths: [Problem]
     }
 
     private struct Diff: Decodable {
         let kind: String
-        let state: String?
+        let digest: String?
         let hunks: [Plan.Hunk]
     }
 
@@ -106,7 +106,7 @@ import Testing
         #expect(plan.sources.map(\.snapshot.id) == sides && plan.sources.map(\.paths) == [3, 1])
         #expect(plan.command?.components(separatedBy: "; ").count == 4)
         let done = try novel.apply(plan)
-        #expect(done.problems.isEmpty && done.operation != nil)
+        #expect(done.problemPaths.isEmpty && done.operation != nil)
         #expect(try novel.read("chapter.md") == Novel.text(isCut: false))
         #expect(try novel.read("gone.md") == "gone\n" && novel.read("folder/old.md") == "in a folder\n")
         #expect(try novel.read("new.md") == "new\n")
@@ -120,7 +120,7 @@ import Testing
         let novel = try await Novel()
         let both = [novel.before, novel.after]
         let paths = [["path": "gone.md", "snapshots": both], ["path": "nothing.md", "snapshots": both]]
-        #expect(try novel.plan(["paths": paths]).remarks.contains { $0.contains("nothing.md") })
+        #expect(try novel.plan(["paths": paths]).warnings.contains { $0.contains("nothing.md") })
         #expect(try novel.refusal(["paths": [["path": "new.md", "snapshots": [novel.before]]]]).status == 404)
         for wish in [[:], ["paths": []], ["paths": [["path": "a", "snapshots": []]]]] as [[String: Any]] {
             #expect(try novel.refusal(wish).status == 400)
@@ -140,7 +140,7 @@ import Testing
         #expect(!plan.nothingToDo && plan.command == nil && plan.hunks.count == 1)
         #expect(plan.hunks.first?.lines.filter { $0.first == "+" }.count == 3)
         let done = try novel.apply(plan)
-        #expect(done.problems.isEmpty && done.operation != nil && done.text.contains("chapter.md"))
+        #expect(done.problemPaths.isEmpty && done.operation != nil && done.message.contains("chapter.md"))
         #expect(try novel.read("chapter.md") == Novel.text(isCut: false, end: "Another end."))
         let mode = try FileManager.default.attributesOfItem(atPath: novel.path("chapter.md").string)[.posixPermissions]
         #expect(mode as? Int == 0o640)
@@ -168,13 +168,13 @@ import Testing
         #expect(try novel.refusal(["lines": lines]) == (409, "linesChanged"))
         let target = "diff?root=\(novel.root)&a=\(novel.before)&b=disk&path=chapter.md"
         let diff = try novel.place.get(Diff.self, target)
-        let state = try #require(diff.state)
+        let digest = try #require(diff.digest)
         #expect(diff.kind == "text" && !diff.hunks.isEmpty)
         try write(Novel.text(isCut: true))
         var onDisk = lines
-        (onDisk["newer"], onDisk["state"]) = ("disk", state)
+        (onDisk["newer"], onDisk["digest"]) = ("disk", digest)
         #expect(try novel.refusal(["lines": onDisk]) == (409, "fileChanged"))
-        onDisk["state"] = try novel.place.get(Diff.self, target).state
+        onDisk["digest"] = try novel.place.get(Diff.self, target).digest
         _ = try novel.apply(novel.plan(["lines": onDisk]))
         #expect(try novel.read("chapter.md") == Novel.text(isCut: false))
     }

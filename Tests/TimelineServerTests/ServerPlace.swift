@@ -182,13 +182,15 @@ final class Connection {
         return found
     }
 
-    /// Reads until the answer has this text.
-    func wait(for text: String) throws {
+    /// Reads until the answer has this text, and returns what was read.
+    @discardableResult
+    func wait(for text: String) throws -> String {
         var found = ""
         while !found.contains(text) {
             let bytes = try next()
             try #require(!bytes.isEmpty, "the answer has no \(text): \(found)")
             found += String(decoding: bytes, as: UTF8.self)
         }
+        return found
     }
 }

@@ -31,14 +31,14 @@ struct DiffAnswer: Encodable {
     var hunks: [Hunk] = []
     var isTruncated = false
     /// The digest of the file on disk, if one side is that.
-    var state: String?
+    var digest: String?
     /// `UTF-16` or `Latin-1`; nil for UTF-8.
     var encoding: String?
 
     private static let lineLimit = 20_000
 
     /// Returns a digest of a content.
-    static func state(of bytes: [UInt8]) -> String {
+    static func digest(of bytes: [UInt8]) -> String {
         Base64URL.encoded(Array(SHA256.hash(data: bytes).prefix(18)))
     }
 
@@ -136,7 +136,7 @@ struct ComparedFile {
         case .disk(let root):
             guard let file = try archive.presentFile(at: path, in: root, limit: Blame.limit) else { return nil }
             let size = file.kind == .file ? file.size : 0
-            side = DiffAnswer.Side(size: size, content: file.bytes.map(DiffAnswer.state), kind: file.kind.word)
+            side = DiffAnswer.Side(size: size, content: file.bytes.map(DiffAnswer.digest), kind: file.kind.word)
             bytes = file.bytes
             isOnDisk = true
         }

@@ -26,9 +26,9 @@ struct SnapshotAnswer: Encodable {
     let root: String
     let time: Int64
     let label: String?
-    let isPinned: Bool
+    let pinned: Bool
     let added: UInt64
-    let changed: UInt64
+    let modified: UInt64
     let removed: UInt64
     let storedBytes: UInt64
     let parent: String?
@@ -39,8 +39,8 @@ struct SnapshotAnswer: Encodable {
         root = RootAnswer.id(snapshot.root)
         time = snapshot.time.milliseconds
         label = snapshot.label
-        isPinned = pins.contains(snapshot.id.chunk)
-        (added, changed, removed) = (snapshot.changes.added, snapshot.changes.modified, snapshot.changes.removed)
+        pinned = pins.contains(snapshot.id.chunk)
+        (added, modified, removed) = (snapshot.changes.added, snapshot.changes.modified, snapshot.changes.removed)
         storedBytes = snapshot.storedBytes
         parent = snapshot.parent?.hex
     }
@@ -51,9 +51,9 @@ struct RootAnswer: Encodable {
     let path: String
     let pathBytes: String?
     let host: String
-    let isHere: Bool
-    let isWatched: Bool
-    let snapshotCount: Int
+    let here: Bool
+    let watched: Bool
+    let snapshots: Int
     let first: SnapshotAnswer?
     let latest: SnapshotAnswer?
 

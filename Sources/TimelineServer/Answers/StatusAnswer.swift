@@ -13,8 +13,8 @@ struct StatusAnswer: Encodable {
     }
 
     let root: String
-    let isWatched: Bool
-    let watchedUntil: Int64?
+    let watched: Bool
+    let lastWatched: Int64?
     let findings: [Problem]
 
     /// How long to wait for a watcher's answer.
@@ -23,14 +23,14 @@ struct StatusAnswer: Encodable {
     init(_ root: ArchivedRoot, _ context: ServerContext) throws {
         self.root = RootAnswer.id(root)
         guard root.isHere else {
-            (isWatched, watchedUntil, findings) = (false, nil, [])
+            (watched, lastWatched, findings) = (false, nil, [])
             return
         }
         let status = try context.archive.status(of: root.path, patience: StatusAnswer.patience)
         let own = status.roots.first { $0.root == root }
-        isWatched = own?.isWatched ?? false
-        watchedUntil = own?.isWatched == true ? Timestamp.now.milliseconds : own?.lastWatched?.milliseconds
-        // `isWatched` says that already.
+        watched = own?.isWatched ?? false
+        lastWatched = own?.isWatched == true ? Timestamp.now.milliseconds : own?.lastWatched?.milliseconds
+        // `watched` says that already.
         let found = (status.findings + (own?.findings ?? [])).filter { $0 != RootFindings.unwatched }
         findings = found.map { Problem(message: $0.message, remedy: $0.remedy) }
     }
@@ -42,10 +42,10 @@ struct OperationsAnswer: Encodable {
         let short: String
         let time: Int64
         let kind: String
-        let text: String
+        let message: String
         let path: String
         let pathBytes: String?
-        let isUndone: Bool
+        let undone: Bool
     }
 
     let operations: [Operation]
@@ -62,8 +62,8 @@ struct OperationsAnswer: Encodable {
             let name = NameAnswer(operation.record.path)
             return Operation(
                 id: operation.id.hex, short: operation.id.short, time: operation.record.time.milliseconds,
-                kind: operation.record.kind.rawValue, text: operation.record.text, path: name.path,
-                pathBytes: name.pathBytes, isUndone: operation.undoneBy != nil)
+                kind: operation.record.kind.rawValue, message: operation.record.text, path: name.path,
+                pathBytes: name.pathBytes, undone: operation.undoneBy != nil)
         }
     }
 }
@@ -122,7 +122,7 @@ struct UsageAnswer: Encodable {
 
     let days: [Day]
     /// nil until they are counted for the first time.
-    let paths: [Item]?
+    let items: [Item]?
     /// When the paths were counted.
     let countedAt: Int64?
     let isCounting: Bool
@@ -143,14 +143,14 @@ struct UsageAnswer: Encodable {
         limit = isLong ? context.usage.limit : nil
         let (count, isCounting, failure) = isLong ? (nil, false, nil) : try context.usage.usage(of: root)
         (self.isCounting, self.failure, countedAt) = (isCounting, failure, count?.time.milliseconds)
-        paths = count.map { count in
-            let items = count.usage.items.compactMap { item -> Item? in
+        items = count.map { count in
+            let found = count.usage.items.compactMap { item -> Item? in
                 guard case .path(let path, _) = item.owner else { return nil }
                 let name = NameAnswer(path)
                 return Item(
                     path: name.path, pathBytes: name.pathBytes, ownBytes: item.ownBytes, versions: item.versions)
             }
-            return Array(items.sorted { $0.ownBytes > $1.ownBytes }.prefix(UsageAnswer.pathLimit))
+            return Array(found.sorted { $0.ownBytes > $1.ownBytes }.prefix(UsageAnswer.pathLimit))
         }
         let present = try context.archive.room()
         room = Room(

@@ -21,10 +21,10 @@ export const number = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u20
 export const counted = (count, one, many = one + "s") => `${number(count)} ${count === 1 ? one : many}`;
 
 /** "1 added, 3 changed", or "nothing changed". */
-export function churn({ added, changed, removed }) {
+export function churn({ added, modified, removed }) {
   const parts = [];
   if (added) parts.push(`${number(added)} added`);
-  if (changed) parts.push(`${number(changed)} changed`);
+  if (modified) parts.push(`${number(modified)} changed`);
   if (removed) parts.push(`${number(removed)} removed`);
   return parts.join(", ") || "nothing changed";
 }

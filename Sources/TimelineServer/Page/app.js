@@ -52,7 +52,7 @@ async function start() {
   live.addEventListener("changed", ({ detail }) => detail.root === page.position.root && page.othersChanged().catch(complain));
   live.addEventListener("roots", () => page.rootsChanged().catch(complain));
   live.addEventListener("archive", ({ detail }) => page.status.setAbsence(detail.message ?? null));
-  live.addEventListener("watched", ({ detail }) => detail.root === page.position.root && page.status.watchedUntil(detail.watchedUntil));
+  live.addEventListener("watched", ({ detail }) => detail.root === page.position.root && page.status.watchedTo(detail.lastWatched));
   live.addEventListener("status", ({ detail }) => detail.root === page.position.root && page.status.set(detail));
   api.addEventListener("online", async () => {
     if (!page.position.root) return page.openAddress(page.address.fields).catch(complain);

@@ -32,7 +32,7 @@ export class Blame {
 
   #line({ lines, origins }, index) {
     const [text, from] = lines[index];
-    const { snapshot, earlier } = origins[from];
+    const { snapshot, before } = origins[from];
     const isFirst = index === 0 || lines[index - 1][1] !== from;
     const line = element("div", { class: isFirst ? "line first" : "line", "data-n": index + 1 });
     if (isFirst) {
@@ -42,8 +42,8 @@ export class Blame {
       }, { class: "origin", title: moment(snapshot.time), "aria-label": `Line ${index + 1}: since ${moment(snapshot.time)}` }));
       line.firstChild.append(element("code", { text: snapshot.short }), " " + brief(snapshot.time));
       // The file as it was before this change, perhaps under another name.
-      if (earlier) {
-        line.append(button("‹", () => this.#page.openAt({ ...earlier, snapshot: undefined, kind: "file" }, earlier.snapshot, null, "blame"), {
+      if (before) {
+        line.append(button("‹", () => this.#page.openAt({ ...before, snapshot: undefined, kind: "file" }, before.snapshot, null, "blame"), {
           class: "before", title: "Blame before this change", "aria-label": `Line ${index + 1}: blame before this change`,
         }));
       }

@@ -29,7 +29,7 @@ export class Difference {
     if (!item || item.kind === "directory") return this.#changes.load(signal);
     const isFixed = newer !== "disk";
     const answer = await api.get("diff", { root: isFixed ? null : root, a: older, b: newer, ...pathQuery(item) }, { isFixed, signal });
-    const nodes = await this.#nodes(answer, item, signal);
+    const nodes = await this.#nodes(answer, item, { older, newer }, signal);
     if (signal.aborted) return;
     this.box.replaceChildren(...nodes);
     this.box.scrollTop = 0;
@@ -43,7 +43,7 @@ export class Difference {
     return { before: words(older), after: words(newer), full: time(older) === null ? "" : moment(time(older)) };
   }
 
-  async #nodes(answer, item, signal) {
+  async #nodes(answer, item, sides, signal) {
     const { left, right } = answer;
     this.#lines?.disconnect();
     this.#lines = null;
@@ -55,7 +55,7 @@ export class Difference {
     const isImage = typeOf(item.path) === "image" && !(answer.kind === "text" && !item.path.toLowerCase().endsWith(".svg"));
     if (isImage) return this.#images(answer, item, signal);
     if (answer.kind === "binary") return [notice("Not text, or too large to compare line by line.", element("p", { text: sizes(left, right) }))];
-    return this.#text(answer, item);
+    return this.#text(answer, item, sides);
   }
 
   async #images({ left, right }, item, signal) {
@@ -66,7 +66,7 @@ export class Difference {
     return sides.newer === "disk" ? [element("p", { class: "summary", text: `The image on disk differs: ${sizes(left, right)}` }), ...pair] : pair;
   }
 
-  #text(answer, item) {
+  #text(answer, item, sides) {
     const rows = diffRows(answer.hunks);
     const isSplit = this.#layout === "split" && this.box.clientWidth > 640;
     const count = (sign) => rows.filter((row) => row.sign === sign).length;
@@ -82,9 +82,9 @@ export class Difference {
         ...["unified", "split"].map((layout) => button(layout === "unified" ? "Unified" : "Side by side",
           () => {
             this.#layout = layout;
-            this.box.replaceChildren(...this.#text(answer, item));
+            this.box.replaceChildren(...this.#text(answer, item, sides));
           }, { "aria-pressed": String(layout === this.#layout) }))));
-    const action = (row) => this.#putBack(row, answer, item);
+    const action = (row) => this.#putBack(row, answer, item, sides);
     const shown = isSplit ? sideRows(rows, action) : rows;
     this.#lines = new Lines(shown.length, isSplit ? (index) => shown[index] : (index) => unifiedLine(shown[index], action),
       this.box, isSplit ? "lines diff split" : "lines diff");
@@ -94,12 +94,15 @@ export class Difference {
     ];
   }
 
-  /** The button at a hunk: its older lines return into the file on disk. */
-  #putBack({ hunk, isRemoval }, answer, item) {
+  /**
+   * The button at a hunk: its older lines return into the file on disk. The hunk is one between the moments that are
+   * shown, `sides`, also if the page has just gone to others.
+   */
+  #putBack({ hunk, isRemoval }, answer, item, sides) {
     const { api, roots, position, restore } = this.#page;
     if (hunk === undefined || api.isReadOnly || !answer.left || !answer.right || answer.encoding === "UTF-16" || !roots.isHere(position.root)) return "";
     const text = isRemoval ? "Put these lines back…" : "Take these lines out…";
-    return button(text, () => restore.lines(item, [hunk], answer.state ?? null),
+    return button(text, () => restore.lines(item, sides, [hunk], answer.digest ?? null),
       { class: "put-back", title: `Restores the lines of ${this.#times.full} in the file on disk; the rest of it stays as it is` });
   }
 }

@@ -61,8 +61,7 @@ export class Folders {
       isFlat: true,
       item: {
         ...change,
-        size: change.sizeAfter ?? change.sizeBefore,
-        content: change.contentAfter ?? change.contentBefore,
+        ...(change.right ?? change.left),
       },
     }));
     return { rows, counts: answer.counts, isTruncated: answer.isTruncated };
@@ -82,8 +81,8 @@ export class Folders {
     if (answer.cursor) {
       rows.push({ more: () => (this.#deletedPages += 1), words: `${rows.length} of ${answer.count}: show more…`, level: 1 });
     }
-    if (answer.damagedSnapshots) {
-      rows.push({ level: 1, note: `${counted(answer.damagedSnapshots, "snapshot")} cannot be read: more may have been deleted.` });
+    if (answer.damagedCount) {
+      rows.push({ level: 1, note: `${counted(answer.damagedCount, "snapshot")} cannot be read: more may have been deleted.` });
     }
     return rows;
   }

@@ -5,13 +5,13 @@ import { moment } from "./dates.js";
 import { openDialog } from "./dialogs.js";
 import { complain, say } from "./messages.js";
 import { escaped } from "./names.js";
-import { showProblems } from "./restore.js";
+import { showProblems, work } from "./restore.js";
 
 export class Operations {
   #page;
   #list = { operations: [], canUndo: false, canRedo: false };
   /** The last action of this page, its number of operations, and the name of its reversal. */
-  #last = { back: null, operation: null, steps: 1 };
+  #last = { back: null, operation: null, count: 1 };
 
   constructor(page) {
     this.#page = page;
@@ -30,8 +30,8 @@ export class Operations {
     this.#list = await api.get("operations", { root: position.root }).catch(() => this.#list);
     byId("undo").disabled = !this.#list.canUndo;
     byId("redo").disabled = !this.#list.canRedo;
-    const last = this.#list.operations.find((operation) => !operation.isUndone && operation.kind !== "undo");
-    byId("undo").title = last ? `Undo: ${escaped(last.text)} (u)` : "Nothing to undo.";
+    const last = this.#list.operations.find((operation) => !operation.undone && operation.kind !== "undo");
+    byId("undo").title = last ? `Undo: ${escaped(last.message)} (u)` : "Nothing to undo.";
   }
 
   undo() {
@@ -43,15 +43,15 @@ export class Operations {
   }
 
   /** `back`: undo or redo. A restore of several paths is several operations, which are undone together. */
-  remember(back, { operation, steps }) {
-    this.#last = { back, operation, steps };
+  remember(back, { operation, count }) {
+    this.#last = { back, operation, count };
   }
 
   // If something else was done since, for example on a command line, undo one step only.
-  async #stepsBack(name) {
+  async #countBack(name) {
     await this.load();
-    const { back, operation, steps } = this.#last;
-    return back === name && operation === this.#list.operations[0]?.short ? steps : 1;
+    const { back, operation, count } = this.#last;
+    return back === name && operation === this.#list.operations[0]?.id ? count : 1;
   }
 
   async #reverse(name, back) {
@@ -59,10 +59,10 @@ export class Operations {
     if (api.isReadOnly) return say(api.readOnlyText);
     if (!position.root) return;
     try {
-      const done = await api.post(name, { root: position.root, steps: await this.#stepsBack(name) });
+      const done = await api.post(name, { root: position.root, count: await this.#countBack(name) });
       this.remember(name === "undo" ? "redo" : "undo", done);
-      say(`${escaped(done.text)}: ${done.written} written, ${done.removed} removed.`, back);
-      if (done.problems.length) showProblems(done.problems);
+      say(`${escaped(done.message)}: ${work(done)}.`, back);
+      if (done.problemPaths.length) showProblems(done.problemPaths);
       this.#page.changed();
     } catch (error) {
       if (error.status === 409) say(error.message);
@@ -71,9 +71,9 @@ export class Operations {
   }
 
   open() {
-    const rows = this.#list.operations.map((operation) => element("li", { class: operation.isUndone ? "undone" : "" },
+    const rows = this.#list.operations.map((operation) => element("li", { class: operation.undone ? "undone" : "" },
       element("span", { class: "time", text: moment(operation.time) }), element("code", { text: operation.short }),
-      element("span", { class: "wrap" }, element("bdi", { text: escaped(operation.text) }), operation.isUndone ? " (undone)" : "")));
+      element("span", { class: "wrap" }, element("bdi", { text: escaped(operation.message) }), operation.undone ? " (undone)" : "")));
     openDialog("operations", "Restores of this directory", rows.length
       ? [element("ul", { class: "operations" }, ...rows)]
       : [notice("Nothing was restored here yet.", element("p", { class: "muted", text: "Choose a moment and a file, then Restore…" }))]);

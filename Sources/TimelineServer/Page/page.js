@@ -230,7 +230,7 @@ export class Page {
       say(`The moment ${moment(b.time)} was forgotten. This is the nearest one before it.`);
       return this.goTo(await this.walk.at(b.time));
     }
-    if (found.label !== b.label || found.isPinned !== b.isPinned) this.position.go({ b: found });
+    if (found.label !== b.label || found.pinned !== b.pinned) this.position.go({ b: found });
   }
 
   /** Follows a directory that was moved, and lists new ones. */

@@ -134,7 +134,7 @@ export class Preview {
 
   #factsOf(size, item, ...before) {
     const link = element("a", { href: this.#page.contents.downloadURL(this.#page.position.holder, item), download: nameOf(item.path) }, "Download");
-    const mode = [sizeOf(size), item.mode, item.modified ? "modified " + moment(item.modified) : ""].filter(Boolean).join(", ");
+    const mode = [sizeOf(size), item.permissions, item.modified ? "modified " + moment(item.modified) : ""].filter(Boolean).join(", ");
     return [...before, mode, " ", link];
   }
 
@@ -174,8 +174,8 @@ export class Preview {
 }
 
 function changeParts(change) {
-  const sizes = change.sizeBefore != null && change.sizeAfter != null
-    ? `${sizeOf(change.sizeBefore)} → ${sizeOf(change.sizeAfter)}` : sizeOf(change.sizeAfter ?? change.sizeBefore);
+  const { left, right } = change;
+  const sizes = left && right ? `${sizeOf(left.size)} → ${sizeOf(right.size)}` : sizeOf((right ?? left).size);
   return [
     element("span", { class: "mark", text: marks[change.change], "aria-hidden": "true" }),
     nameElement(nameOf(change.path)), nameElement(folderOf(change.path), "folder"),

@@ -120,10 +120,9 @@ export class Restore {
   }
 
   /** Puts the older lines of hunks back into the file on disk. */
-  async lines(item, hunks, state) {
+  async lines(item, { older, newer }, hunks, digest) {
     if (!this.#isPossible()) return;
-    const { older, newer } = this.#page.position.sides;
-    const plan = await this.#ask({ lines: { ...pathQuery(item), older, newer, hunks, state } });
+    const plan = await this.#ask({ lines: { ...pathQuery(item), older, newer, hunks, digest } });
     if (plan) this.#show(plan, `Put lines back into ${shortened(nameOf(item.path), 40)}`);
   }
 
@@ -185,7 +184,7 @@ export class Restore {
 
   #show(plan, title, warning = null) {
     this.#dialog?.close();
-    const { written, removed, bytes: size } = plan.counts;
+    const { deleted, bytesWritten } = plan.counts;
     const lines = plan.hunks.length ? diffRows(plan.hunks).filter((row) => row.sign !== "@") : [];
     const changes = lines.length ? element("div", { class: "plan-list lines diff", tabindex: "0", role: "region", "aria-label": "Lines that change in the file on disk" },
       element("div", { class: "chunk" }, ...lines.map((row) => unifiedLine(row)))) : "";
@@ -194,9 +193,9 @@ export class Restore {
       warning ? element("p", { class: "strip changed", role: "alert", text: warning }) : "",
       element("p", { class: "summary", id: "plan-summary", text: plan.nothingToDo
         ? "Nothing to do: the directory is already like this."
-        : `${number(written)} written, ${number(removed)} removed, ${bytes(size)}. Nothing is changed before Apply. The present state is captured first, so that Undo can restore it.` }),
+        : `${work(plan.counts)}, ${bytes(bytesWritten)}. Nothing is changed before Apply. The present state is captured first, so that Undo can restore it.` }),
       plan.excluded ? element("p", { class: "facts", text: `${counted(plan.excluded, "path")} excluded from snapshots, left alone.` }) : "",
-      ...plan.remarks.map((remark) => element("p", { class: "facts", text: remark })),
+      ...plan.warnings.map((warning) => element("p", { class: "facts", text: warning })),
       changes,
       plan.actions.length && !lines.length ? element("ul", { class: "plan-list", tabindex: "0", "aria-label": "Plan" }, ...plan.actions.map(action)) : "",
       plan.isTruncated ? element("p", { class: "facts", text: `The first ${plan.actions.length} are shown.` }) : "",
@@ -204,7 +203,7 @@ export class Restore {
     ];
     const cancel = button(plan.nothingToDo ? "Close" : "Cancel", () => this.#dialog.close(), { id: "cancel" });
     const apply = plan.nothingToDo ? null
-      : button("Apply", () => this.#apply(plan, title), { id: "apply", class: removed ? "primary danger" : "primary" });
+      : button("Apply", () => this.#apply(plan, title), { id: "apply", class: deleted ? "primary danger" : "primary" });
     this.#dialog = openDialog("plan", title, content, [cancel, ...(apply ? [apply] : [])]);
     (apply ?? cancel).focus();
   }
@@ -219,10 +218,10 @@ export class Restore {
       this.#page.tree.clearChosen();
       this.#page.operations.remember("undo", done);
       this.#page.changed();
-      const what = title.startsWith("Restore") ? title.replace(/^Restore/, "Restored") : upperFirst(escaped(done.text));
-      const text = `${what}: ${number(done.written)} written, ${number(done.removed)} removed${done.excluded ? `, ${number(done.excluded)} excluded left alone` : ""}.`;
+      const what = title.startsWith("Restore") ? title.replace(/^Restore/, "Restored") : upperFirst(escaped(done.message));
+      const text = `${what}: ${work(done)}${done.excluded ? `, ${number(done.excluded)} excluded left alone` : ""}.`;
       say(text, ...(done.operation ? [["Undo", () => this.#page.operations.undo(), { id: "message-undo" }]] : []));
-      if (done.problems.length) showProblems(done.problems);
+      if (done.problemPaths.length) showProblems(done.problemPaths);
       this.#page.refresh();
     } catch (error) {
       if (error instanceof ApiError && error.status === 409 && error.body.plan) {
@@ -248,6 +247,10 @@ const action = ({ action: kind, path, bytes: size }) => element("li", { class: k
   element("span", { class: "mark", text: marks[kind], "aria-hidden": "true" }),
   nameElement(path, "path"), element("span", { class: "word", text: words[kind] }),
   element("span", { class: "size", text: kind === "create" || kind === "replace" ? bytes(size) : "" }));
+
+/** "2 written, 1 removed": what was or would be done, in short. */
+export const work = ({ created, replaced, metadata, deleted }) =>
+  `${number(created + replaced + metadata)} written, ${number(deleted)} removed`;
 
 export function showProblems(problems) {
   openDialog("problems", "Some entries could not be restored", [

@@ -18,17 +18,17 @@ export class Roots {
     const answer = await this.#page.api.get("roots");
     this.list = answer.roots;
     this.#select.replaceChildren(...this.list.map((root) => {
-      const host = root.isHere ? "" : ` on ${root.host}`;
-      return element("option", { value: root.id, text: `${shortened(root.path, 48)}${host} (${number(root.snapshotCount)})` });
+      const host = root.here ? "" : ` on ${root.host}`;
+      return element("option", { value: root.id, text: `${shortened(root.path, 48)}${host} (${number(root.snapshots)})` });
     }));
     if (!this.list.length) this.#select.replaceChildren(element("option", { value: "", text: "No directory yet" }));
     this.#select.disabled = this.list.length < 2;
-    return answer.current ?? this.list[0]?.id ?? null;
+    return answer.initial ?? this.list[0]?.id ?? null;
   }
 
   /** Whether the directory of a root can be on this machine. */
   isHere(id) {
-    return this.list.find((root) => root.id === id)?.isHere ?? false;
+    return this.list.find((root) => root.id === id)?.here ?? false;
   }
 
   /** The path of a root, for display. */

@@ -145,7 +145,7 @@ export class Search {
         if (!found.end) return group.add(found);
         let text = group.count ? counted(group.count, "result") + (found.isTruncated ? "; there are more: add words to narrow the search" : "") : "nothing found";
         if (found.error) text = found.error.message;
-        if (found.damaged) text += `; ${counted(found.damaged, kind === "names" ? "snapshot" : "file")} cannot be read`;
+        if (found.damagedCount) text += `; ${counted(found.damagedCount, kind === "names" ? "snapshot" : "file")} cannot be read`;
         group.say(text);
       }, signal);
     } catch (error) {
@@ -156,7 +156,7 @@ export class Search {
   }
 
   #name(found) {
-    const when = found.deletedIn ? `deleted ${brief(found.deletedIn.time)}` : `changed ${brief(found.lastChange.time)}`;
+    const when = found.deletedIn ? `deleted ${brief(found.deletedIn.time)}` : `changed ${brief(found.lastChangedIn.time)}`;
     const sizes = found.kind === "file" ? bytes(found.size) + ", " : "";
     const result = button("", () => this.#go(found, null), { class: "result" });
     result.append(
@@ -179,10 +179,10 @@ export class Search {
     }
     const since = `since ${brief(found.first.time)}`;
     // A line that an edit took away is changed; only one whose file is gone is deleted.
-    const end = !found.goneIn ? "still there" : `${found.wasDeleted ? "deleted" : "changed"} ${brief(found.goneIn.time)}`;
+    const end = !found.goneIn ? "still there" : `${found.deleted ? "deleted" : "changed"} ${brief(found.goneIn.time)}`;
     result.append(text,
       element("span", { class: "where" }, nameElement(nameOf(found.path)), nameElement(folderOf(found.path), "folder")),
-      element("span", { class: found.wasDeleted ? "when removed" : "when", text: `${since}, ${end}` }));
+      element("span", { class: found.deleted ? "when removed" : "when", text: `${since}, ${end}` }));
     return result;
   }
 
@@ -194,7 +194,7 @@ export class Search {
 }
 
 /** The latest time at which something happened to a result. */
-const timeOf = (found) => (found.goneIn ?? found.lastChange ?? found.first).time;
+const timeOf = (found) => (found.goneIn ?? found.lastChangedIn ?? found.first).time;
 
 /** The results of one kind, the newest first. */
 class Group {

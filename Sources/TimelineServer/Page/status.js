@@ -30,9 +30,9 @@ export class Status {
   }
 
   /** The watcher has captured everything up to this time. */
-  watchedUntil(time) {
-    if (!this.#status?.isWatched) return;
-    this.#status.watchedUntil = time;
+  watchedTo(time) {
+    if (!this.#status?.watched) return;
+    this.#status.lastWatched = time;
     this.show();
   }
 
@@ -55,8 +55,8 @@ export class Status {
     const status = this.#status;
     if (!status) return ["unknown", "…"];
     if (status.findings.length) return ["finding", status.findings.length === 1 ? "1 finding" : `${status.findings.length} findings`];
-    if (!status.isWatched) return ["idle", "not watched"];
-    return ["watched", status.watchedUntil ? `watched to ${clock(status.watchedUntil)}` : "watched"];
+    if (!status.watched) return ["idle", "not watched"];
+    return ["watched", status.lastWatched ? `watched to ${clock(status.lastWatched)}` : "watched"];
   }
 
   #open() {
@@ -67,8 +67,8 @@ export class Status {
       parts.push(element("p", { text: "The server does not answer. Anything shown before can be shown again. The page retries automatically; if the server has ended, run archiver browse again." }));
     }
     if (status) {
-      parts.push(element("p", { text: status.isWatched
-        ? `Watched. Every change is captured${status.watchedUntil ? ` up to ${moment(status.watchedUntil)}` : ""}.`
+      parts.push(element("p", { text: status.watched
+        ? `Watched. Every change is captured${status.lastWatched ? ` up to ${moment(status.lastWatched)}` : ""}.`
         : "Not watched: changes are not being captured. Run archiver watch in this directory." }));
       for (const finding of status.findings) {
         parts.push(element("div", { class: "strip changed" }, element("p", { text: finding.message }), element("p", { class: "muted", text: finding.remedy })));

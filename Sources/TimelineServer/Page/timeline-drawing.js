@@ -62,13 +62,13 @@ function drawGaps(picture, view, contents, x) {
 function drawBars(picture, contents, x) {
   const up = Array(shades).fill("");
   let down = "";
-  const most = Math.max(4, ...contents.buckets.map((bucket) => Math.max(bucket.added + bucket.changed, bucket.removed)));
+  const most = Math.max(4, ...contents.buckets.map((bucket) => Math.max(bucket.added + bucket.modified, bucket.removed)));
   // Logarithmic, so that one saved file stays visible beside a program's thousand.
   const part = (count) => Math.log1p(count) / Math.log1p(most);
   for (const bucket of contents.buckets) {
     const left = round(x(bucket.start) + 0.5);
     const wide = round(Math.max(2, x(bucket.start + contents.width) - x(bucket.start) - 1));
-    const churn = bucket.added + bucket.changed;
+    const churn = bucket.added + bucket.modified;
     // A snapshot without changed files (only permissions, say) gets a bar, too.
     const tall = round(churn ? 4 + part(churn) * (height.base - height.top - 4) : bucket.removed ? 0 : 2);
     const shade = Math.min(shades - 1, Math.floor(part(churn) ** 2 * shades));
@@ -94,9 +94,9 @@ function drawSessions(picture, view, contents, x) {
 function merged(spans, view, x) {
   const found = [];
   for (const span of [...spans].sort((one, other) => one.from - other.from)) {
-    if (span.to < view.from || span.from > view.to) continue;
-    const left = round(Math.max(-4, x(span.from)));
-    const right = round(Math.min(view.width + 4, x(span.to)));
+    if (span.end < view.from || span.start > view.to) continue;
+    const left = round(Math.max(-4, x(span.start)));
+    const right = round(Math.min(view.width + 4, x(span.end)));
     const before = found.at(-1);
     if (before && left - before.right < 2) before.right = Math.max(before.right, right);
     else found.push({ left, right });

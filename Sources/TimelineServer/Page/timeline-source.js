@@ -18,7 +18,7 @@ export class RootSource {
 
   async extent() {
     const answer = await this.#api.get("timeline", { root: this.#root, buckets: 1 });
-    if (!answer.snapshotCount) return { first: null, last: null, recent: null };
+    if (!answer.snapshots) return { first: null, last: null, recent: null };
     const sessions = await this.sessions({ limit: 5 }).catch(() => []);
     return { first: answer.first, last: answer.last, recent: sessions.at(-1)?.start ?? answer.first };
   }
@@ -37,8 +37,8 @@ export class RootSource {
 
 /** The hint beside the pointer. */
 export function hint(time, bucket, contents) {
-  const gap = contents?.gaps.find((gap) => time >= gap.from && time <= gap.to);
-  const end = gap ? `, gap: ${gap.reason}` : "";
+  const gap = contents?.gaps.find((gap) => time >= gap.start && time <= gap.end);
+  const end = gap ? `, gap: ${[gap.cause, gap.detail].filter(Boolean).join(": ")}` : "";
   if (!bucket) return `${date(time)}, ${clock(time)}${end}`;
   const until = contents.width >= day ? "" : `–${clock(bucket.start + contents.width, contents.width < minute)}`;
   return `${date(bucket.start)}, ${clock(bucket.start, contents.width < minute)}${until}: ${counted(bucket.snapshots, "snapshot")}, ${churn(bucket)}${end}`;

@@ -113,7 +113,7 @@ export class Tree extends EventTarget {
   async #count(newer, older, signal) {
     const { counts } = await this.#folders.changed(newer, older, signal).catch(() => ({ counts: null }));
     if (signal.aborted) return;
-    byId("changed-count").textContent = counts ? String(counts.added + counts.changed + counts.removed) : "";
+    byId("changed-count").textContent = counts ? String(counts.added + counts.modified + counts.removed) : "";
   }
 
   /** Shows the rows of a complete answer: if there are none, the text says so. */

@@ -32,7 +32,7 @@ async function lastHours(page, root) {
   const to = alignedDown(Date.now(), hour) + hour;
   const { buckets } = await page.api.get("timeline", { root, from: to - 384 * hour, to, buckets: 384 });
   const sums = Array(24).fill(0);
-  for (const bucket of buckets) sums[new Date(bucket.start).getHours()] += bucket.added + bucket.changed + bucket.removed;
+  for (const bucket of buckets) sums[new Date(bucket.start).getHours()] += bucket.added + bucket.modified + bucket.removed;
   return sums;
 }
 
@@ -58,8 +58,8 @@ function content(usage, hours) {
     usage.failure ? notice(usage.failure) : "",
     usage.limit ? notice("What takes the space is not counted here.", element("p", { class: "muted" },
       `The archive has more than ${number(usage.limit)} snapshots. On a command line, archiver usage counts them.`)) : "",
-    usage.isCounting ? element("p", { class: "muted", role: "status", text: usage.paths ? `As of ${moment(usage.countedAt)}; counting again…` : "Counting what takes the space…" }) : "",
-    !usage.paths ? "" : ranking("What takes the space", usage.paths.map((path) => ({
+    usage.isCounting ? element("p", { class: "muted", role: "status", text: usage.items ? `As of ${moment(usage.countedAt)}; counting again…` : "Counting what takes the space…" }) : "",
+    !usage.items ? "" : ranking("What takes the space", usage.items.map((path) => ({
       name: nameElement(path.path || "./", "path"), value: path.ownBytes, text: bytes(path.ownBytes), more: number(path.versions),
     })), ["Path", "Stored", "Versions", "Share"]),
   ];

@@ -4,7 +4,7 @@
 import { element, notice } from "./elements.js";
 import { bytes, changeWords, churn, counted, marks, signedBytes } from "./amounts.js";
 import { brief, clock, date, moment, startOfDay } from "./dates.js";
-import { escaped, shortened } from "./names.js";
+import { escaped, nameOf, shortened } from "./names.js";
 import { Rows } from "./rows.js";
 
 export class Versions {
@@ -91,7 +91,7 @@ export class Versions {
       element("span", { class: `mark ${change}`, text: marks[change] ?? "", "aria-hidden": "true" }),
       element("span", { class: "time", text: clock(snapshot.time) }),
       element("code", { text: snapshot.short }),
-      element("span", { class: "word" }, version.names ? namesText(version) : changeWords[change] + other, snapshot.label
+      element("span", { class: "word" }, version.changedPaths ? namesText(version) : changeWords[change] + other, snapshot.label
         ? element("span", { class: "label", text: " ◆ " + shortened(snapshot.label, 40) }) : ""),
       version.isPresent ? this.#page.smallPictures.of(snapshot.id, version) : "");
     if (!isFile) return row;
@@ -106,11 +106,11 @@ export class Versions {
 }
 
 /** "8 changed: SocketAddresses.swift, Server.swift, …" */
-function namesText({ counts, names, change }) {
-  const all = counts.added + counts.changed + counts.removed;
+function namesText({ counts, changedPaths, change }) {
+  const all = counts.added + counts.modified + counts.removed;
   if (change === "added") return `the first snapshot: ${churn(counts)}`;
-  const more = all > names.length && names.length ? ", …" : "";
-  return churn(counts) + (names.length ? ": " : "") + names.map((name) => shortened(name, 40)).join(", ") + more;
+  const more = all > changedPaths.length && changedPaths.length ? ", …" : "";
+  return churn(counts) + (changedPaths.length ? ": " : "") + changedPaths.map((path) => shortened(nameOf(path), 40)).join(", ") + more;
 }
 
 function grouped(list, sessions) {

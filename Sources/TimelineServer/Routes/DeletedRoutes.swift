@@ -44,7 +44,7 @@ struct DeletedRoutes {
         /// Where the next answer continues; nil at the end.
         let cursor: String?
         /// How many snapshots are damaged, so that it is unknown what they deleted.
-        let damagedSnapshots: Int
+        let damagedCount: Int
     }
 
     private static func deleted(_ query: Query, _ context: ServerContext) throws -> Deleted {
@@ -57,7 +57,7 @@ struct DeletedRoutes {
         return Deleted(
             deleted: rest.prefix(limit).map { Deleted.Item($0, pins) }, count: all.count,
             cursor: rest.count > limit ? rest.prefix(limit).last.map { DeletedCursor($0).text } : nil,
-            damagedSnapshots: try context.archive.damagedHistory(of: root).count)
+            damagedCount: try context.archive.damagedHistory(of: root).count)
     }
 }
 

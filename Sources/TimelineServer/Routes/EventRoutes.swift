@@ -79,7 +79,7 @@ private struct News: Sendable {
 
     private struct WatchNews: Encodable {
         let root: String
-        let watchedUntil: Int64
+        let lastWatched: Int64
     }
 
     private struct ArchiveNews: Encodable {
@@ -155,7 +155,7 @@ private struct News: Sendable {
             text += ": \n\n"
             let until = Timestamp.now.milliseconds
             for root in watched {
-                text += try News.event("watched", WatchNews(root: RootAnswer.id(root), watchedUntil: until))
+                text += try News.event("watched", WatchNews(root: RootAnswer.id(root), lastWatched: until))
             }
         }
         return text

@@ -47,7 +47,8 @@ struct HistoryRoutes {
 
     private struct Roots: Encodable {
         let roots: [RootAnswer]
-        let current: String?
+        /// The root that the page shows first.
+        let initial: String?
     }
 
     private static func roots(_ context: ServerContext) throws -> Roots {
@@ -57,10 +58,10 @@ struct HistoryRoutes {
             let first = try context.archive.snapshots(SnapshotQuery(root: summary.root, limit: 1)).first
             return RootAnswer(
                 id: RootAnswer.id(summary.root), path: name.path, pathBytes: name.pathBytes, host: summary.root.host,
-                isHere: summary.root.isHere, isWatched: summary.isWatched, snapshotCount: summary.snapshotCount,
+                here: summary.root.isHere, watched: summary.isWatched, snapshots: summary.snapshotCount,
                 first: first.map { SnapshotAnswer($0, pins) }, latest: summary.latest.map { SnapshotAnswer($0, pins) })
         }
-        return Roots(roots: roots, current: context.options.root.map(RootAnswer.id))
+        return Roots(roots: roots, initial: context.options.root.map(RootAnswer.id))
     }
 
     // MARK: The timeline
@@ -70,7 +71,7 @@ struct HistoryRoutes {
             let start: Int64
             let snapshots: Int
             let added: UInt64
-            let changed: UInt64
+            let modified: UInt64
             let removed: UInt64
             let storedBytes: UInt64
         }
@@ -88,21 +89,22 @@ struct HistoryRoutes {
         }
 
         struct Gap: Encodable {
-            let from: Int64
-            let to: Int64
-            let reason: String
+            let start: Int64
+            let end: Int64
+            let cause: String
+            let detail: String?
         }
 
         struct Work: Encodable {
-            let from: Int64
-            var to: Int64
+            let start: Int64
+            var end: Int64
         }
 
-        let from: Int64
-        let to: Int64
+        let start: Int64
+        let end: Int64
         let first: Int64
         let last: Int64
-        let snapshotCount: Int
+        let snapshots: Int
         let bucketMilliseconds: Int64
         let buckets: [Bucket]
         let labels: [Label]
@@ -124,12 +126,13 @@ struct HistoryRoutes {
             from <= $0.record.time && $0.record.time <= to
         }
         return TimelineAnswer(
-            from: from.milliseconds, to: to.milliseconds, first: span.first.milliseconds, last: span.last.milliseconds,
-            snapshotCount: span.count, bucketMilliseconds: found.milliseconds,
+            start: from.milliseconds, end: to.milliseconds,
+            first: span.first.milliseconds, last: span.last.milliseconds,
+            snapshots: span.count, bucketMilliseconds: found.milliseconds,
             buckets: found.buckets.map {
                 TimelineAnswer.Bucket(
                     start: $0.start.milliseconds, snapshots: $0.moments, added: $0.changes.added,
-                    changed: $0.changes.modified, removed: $0.changes.removed, storedBytes: $0.storedBytes)
+                    modified: $0.changes.modified, removed: $0.changes.removed, storedBytes: $0.storedBytes)
             },
             labels: try labels(of: root, from: from, to: to, context),
             restores: operations.suffix(listLimit).map {
@@ -138,8 +141,8 @@ struct HistoryRoutes {
             },
             gaps: gaps.map {
                 TimelineAnswer.Gap(
-                    from: $0.start.milliseconds, to: $0.end.milliseconds,
-                    reason: [$0.cause.rawValue, $0.detail].compactMap(\.self).joined(separator: ": "))
+                    start: $0.start.milliseconds, end: $0.end.milliseconds, cause: $0.cause.rawValue,
+                    detail: $0.detail)
             }, work: HistoryRoutes.work(try timeline.sessions(from: from, to: to), apart: found.milliseconds))
     }
 
@@ -148,10 +151,10 @@ struct HistoryRoutes {
         var found: [TimelineAnswer.Work] = []
         for session in sessions {
             let (start, end) = (session.first.time.milliseconds, session.last.time.milliseconds)
-            if let last = found.last, start < last.to.addingReportingOverflow(apart).partialValue {
-                found[found.count - 1].to = max(last.to, end)
+            if let last = found.last, start < last.end.addingReportingOverflow(apart).partialValue {
+                found[found.count - 1].end = max(last.end, end)
             } else {
-                found.append(TimelineAnswer.Work(from: start, to: end))
+                found.append(TimelineAnswer.Work(start: start, end: end))
             }
         }
         return found
@@ -207,7 +210,7 @@ struct HistoryRoutes {
             let end: Int64
             let snapshots: Int
             let added: UInt64
-            let changed: UInt64
+            let modified: UInt64
             let removed: UInt64
             let storedBytes: UInt64
         }
@@ -233,7 +236,7 @@ struct HistoryRoutes {
             Sessions.Session(
                 first: SnapshotAnswer(session.first, pins), last: SnapshotAnswer(session.last, pins),
                 start: session.first.time.milliseconds, end: session.last.time.milliseconds,
-                snapshots: session.snapshots, added: session.changes.added, changed: session.changes.modified,
+                snapshots: session.snapshots, added: session.changes.added, modified: session.changes.modified,
                 removed: session.changes.removed, storedBytes: session.storedBytes)
         }
         return Sessions(sessions: answers, hasMore: found.count > limit)

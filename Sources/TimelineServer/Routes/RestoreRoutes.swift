@@ -59,7 +59,7 @@ struct RestoreRoutes {
             /// The id of a snapshot, or `disk`.
             let newer: String
             let hunks: [Int]
-            let state: String?
+            let digest: String?
         }
 
         struct Copy: Decodable, Sendable {
@@ -93,7 +93,7 @@ struct RestoreRoutes {
                     LineWish(
                         path: try Query.path(lines.path, lines.pathBytes), older: try context.snapshot(lines.older),
                         newer: lines.newer == "disk" ? nil : try context.snapshot(lines.newer),
-                        hunks: Set(lines.hunks), state: lines.state))
+                        hunks: Set(lines.hunks), digest: lines.digest))
             case (nil, nil, let copy?):
                 let (path, snapshot) = (try Query.path(copy.path, copy.pathBytes), try context.snapshot(copy.snapshot))
                 return .copy(
@@ -142,9 +142,23 @@ struct RestoreRoutes {
         }
 
         struct Counts: Encodable {
-            var written = 0
-            var removed = 0
-            var bytes: UInt64 = 0
+            var created = 0
+            var replaced = 0
+            var metadata = 0
+            var deleted = 0
+            var bytesWritten: UInt64 = 0
+
+            init(_ actions: [RestorePlan.Action]) {
+                for action in actions {
+                    switch action.kind {
+                    case .create: created += 1
+                    case .replace: replaced += 1
+                    case .metadata: metadata += 1
+                    case .delete: deleted += 1
+                    }
+                    bytesWritten = bytesWritten.addingReportingOverflow(action.bytes).partialValue
+                }
+            }
         }
 
         /// A snapshot from which paths are restored.
@@ -161,7 +175,7 @@ struct RestoreRoutes {
         let counts: Counts
         /// How many paths are left alone because they are excluded from snapshots.
         let excluded: Int
-        let remarks: [String]
+        let warnings: [String]
         let isTruncated: Bool
         let nothingToDo: Bool
         /// The command that does the same; nil if there is none.
@@ -181,13 +195,8 @@ struct RestoreRoutes {
                 return Action(
                     action: action.kind.rawValue, path: name.path, pathBytes: name.pathBytes, bytes: action.bytes)
             }
-            var counts = Counts()
-            for action in plan.actions {
-                if action.kind == .delete { counts.removed += 1 } else { counts.written += 1 }
-                counts.bytes = counts.bytes.addingReportingOverflow(action.bytes).partialValue
-            }
-            self.counts = counts
-            (excluded, remarks) = (plan.excluded, plan.remarks)
+            counts = Counts(plan.actions)
+            (excluded, warnings) = (plan.excluded, plan.warnings)
             isTruncated = plan.actions.count > PlanAnswer.limit
             nothingToDo = plan.actions.isEmpty
             command = PlanAnswer.command(plan)
@@ -212,24 +221,30 @@ struct RestoreRoutes {
             let message: String
         }
 
-        var text = ""
+        var message = ""
         var operation: String?
         /// How many operations there are to undo.
-        var steps = 0
-        var written = 0
-        var removed = 0
+        var count = 0
+        var created = 0
+        var replaced = 0
+        var metadata = 0
+        var deleted = 0
         var excluded = 0
-        var problems: [Problem] = []
+        var problemPaths: [Problem] = []
 
         mutating func add(_ result: RestoreResult) {
             if let operation = result.operation {
-                self.operation = operation.short
-                steps += 1
+                self.operation = operation.hex
+                count += 1
             }
-            written += result.created + result.replaced + result.metadataOnly
-            removed += result.deleted
+            created += result.created
+            replaced += result.replaced
+            metadata += result.metadataOnly
+            deleted += result.deleted
             excluded += result.excluded
-            problems += result.problems.prefix(100).map { Problem(path: NameAnswer($0.path).path, message: $0.message) }
+            problemPaths += result.problems.prefix(100).map {
+                Problem(path: NameAnswer($0.path).path, message: $0.message)
+            }
         }
     }
 
@@ -252,8 +267,8 @@ struct RestoreRoutes {
         return try await context.answer { context in
             var result = Result()
             result.add(try plan.apply(in: context.archive))
-            result.text = plan.text
-            if result.excluded > 0 { result.text += "; \(result.excluded) excluded from snapshots were left alone" }
+            result.message = plan.text
+            if result.excluded > 0 { result.message += "; \(result.excluded) excluded from snapshots were left alone" }
             return result
         }
     }
@@ -262,7 +277,7 @@ struct RestoreRoutes {
 
     private struct Reversal: Decodable {
         let root: String
-        let steps: Int?
+        let count: Int?
     }
 
     private func reverse(
@@ -272,13 +287,13 @@ struct RestoreRoutes {
         let wish = try await JSONAnswer.value(Reversal.self, of: request)
         try context.requireWritable()
         return try await context.answer { context in
-            let results = try body(context.archive, context.root(named: wish.root), max(1, wish.steps ?? 1))
+            let results = try body(context.archive, context.root(named: wish.root), max(1, wish.count ?? 1))
             var answer = Result()
             for result in results { answer.add(result.restore) }
-            let texts = results.map { result in
+            let messages = results.map { result in
                 result.operation?.record.reversalText ?? "\(verb) an operation whose record is lost"
             }
-            answer.text = texts.joined(separator: "; ")
+            answer.message = messages.joined(separator: "; ")
             return answer
         }
     }

@@ -88,7 +88,7 @@ struct SearchRoutes {
         let count: Int
         let isTruncated: Bool
         /// How many snapshots (for names) or files (for lines) are damaged, so that there may be more results.
-        let damaged: Int
+        let damagedCount: Int
     }
 
     private struct Failed: Encodable {
@@ -103,7 +103,7 @@ struct SearchRoutes {
         let size: UInt64
         let versions: Int
         let first: SnapshotAnswer
-        let lastChange: SnapshotAnswer
+        let lastChangedIn: SnapshotAnswer
         let lastIn: SnapshotAnswer
         let deletedIn: SnapshotAnswer?
 
@@ -112,7 +112,7 @@ struct SearchRoutes {
             (path, pathBytes) = (name.path, name.pathBytes)
             (kind, size, versions) = (found.kind.word, found.size, found.versionCount)
             first = SnapshotAnswer(found.first, pins)
-            lastChange = SnapshotAnswer(found.lastChange, pins)
+            lastChangedIn = SnapshotAnswer(found.lastChange, pins)
             lastIn = SnapshotAnswer(found.lastIn, pins)
             deletedIn = found.deletedIn.map { SnapshotAnswer($0, pins) }
         }
@@ -139,7 +139,7 @@ struct SearchRoutes {
         let lastIn: SnapshotAnswer
         let goneIn: SnapshotAnswer?
         /// Whether it is gone because the file was deleted.
-        let wasDeleted: Bool
+        let deleted: Bool
 
         init(_ found: FoundLine, _ pins: Set<ChunkID>) {
             let name = NameAnswer(found.path)
@@ -148,7 +148,7 @@ struct SearchRoutes {
             first = SnapshotAnswer(found.first, pins)
             lastIn = SnapshotAnswer(found.lastIn, pins)
             goneIn = found.gone.map { SnapshotAnswer($0, pins) }
-            wasDeleted = found.wasDeleted
+            deleted = found.wasDeleted
         }
     }
 
@@ -191,7 +191,7 @@ struct SearchRoutes {
         }
 
         func finish(damaged: Int) {
-            search.send(Ended(count: count, isTruncated: isTruncated, damaged: damaged))
+            search.send(Ended(count: count, isTruncated: isTruncated, damagedCount: damaged))
         }
     }
 }

@@ -11,8 +11,8 @@ struct TextRoutes {
     let context: ServerContext
 
     private static let versionLimit = 100_000
-    /// The most names of changed files of one version of a directory.
-    private static let nameLimit = 3
+    /// The most changed paths that one version of a directory names.
+    private static let changedPathLimit = 3
     private static let lineLimit = 20_000
 
     func add(to api: RouterGroup<BasicRequestContext>) {
@@ -42,14 +42,14 @@ struct TextRoutes {
             let pathBytes: String?
             let otherPath: String?
             let isPresent: Bool
-            /// For a directory: how many paths changed in it, and the names of the first ones.
+            /// For a directory: how many paths changed in it, and the first ones.
             var counts: Counts?
-            var names: [String]?
+            var changedPaths: [String]?
         }
 
         struct Counts: Encodable {
             let added: UInt64
-            let changed: UInt64
+            let modified: UInt64
             let removed: UInt64
         }
 
@@ -66,15 +66,15 @@ struct TextRoutes {
             let found = try context.archive.history(ofDirectory: path, in: root, HistoryQuery(limit: limit + 1))
             let versions = try found.prefix(limit).map { version in
                 let name = NameAnswer(version.path)
-                let changes = try context.archive.changes(of: version, in: root, limit: nameLimit)
+                let changes = try context.archive.changes(of: version, in: root, limit: changedPathLimit)
                 let counts = version.isFirst ? version.snapshot.changes : version.counts
                 return Versions.Version(
                     snapshot: SnapshotAnswer(version.snapshot, pins),
                     change: (version.isFirst ? PathVersion.Change.added : .modified).rawValue, size: 0,
                     kind: FileKind.directory.word, path: name.path, pathBytes: name.pathBytes, otherPath: nil,
                     isPresent: true,
-                    counts: .init(added: counts.added, changed: counts.modified, removed: counts.removed),
-                    names: changes.map { String(decoding: $0.path.name, as: UTF8.self) })
+                    counts: .init(added: counts.added, modified: counts.modified, removed: counts.removed),
+                    changedPaths: changes.map { NameAnswer($0.path).path })
             }
             return Versions(versions: Array(versions), hasMore: found.count > limit)
         }
@@ -117,10 +117,10 @@ struct TextRoutes {
         struct Origin: Encodable {
             let snapshot: SnapshotAnswer
             /// The version that it changed; nil if the file was not there before.
-            let earlier: Earlier?
+            let before: Before?
         }
 
-        struct Earlier: Encodable {
+        struct Before: Encodable {
             let snapshot: SnapshotAnswer
             let path: String
             let pathBytes: String?
@@ -162,11 +162,11 @@ struct TextRoutes {
             let number = numbers[version.id] ?? origins.count
             if number == origins.count {
                 numbers[version.id] = number
-                let earlier = versions.drop { $0.snapshot.id != version.id }.dropFirst().first
+                let before = versions.drop { $0.snapshot.id != version.id }.dropFirst().first
                 origins.append(
                     BlamedLines.Origin(
                         snapshot: SnapshotAnswer(version, pins),
-                        earlier: earlier.flatMap { $0.isPresent ? BlamedLines.Earlier($0, pins) : nil }))
+                        before: before.flatMap { $0.isPresent ? BlamedLines.Before($0, pins) : nil }))
             }
             let (text, isUTF8) = LineText.text(line.bytes)
             if !isUTF8 { isLatin = true }
@@ -186,8 +186,8 @@ struct TextRoutes {
         let (left, right) = (sides[0], sides[1])
         if left == nil, right == nil { throw Refusal.notFound("neither moment has anything at '\(path)'") }
         func answer(_ kind: String) -> DiffAnswer {
-            let state = [left, right].compactMap { $0 }.first { $0.isOnDisk }?.side.content
-            return DiffAnswer(kind: kind, left: left?.side, right: right?.side, state: state)
+            let digest = [left, right].compactMap { $0 }.first { $0.isOnDisk }?.side.content
+            return DiffAnswer(kind: kind, left: left?.side, right: right?.side, digest: digest)
         }
         let isFile = sides.allSatisfy { $0.map { $0.side.kind == FileKind.file.word } ?? true }
         guard isFile else { return answer("binary") }

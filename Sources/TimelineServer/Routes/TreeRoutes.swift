@@ -34,7 +34,7 @@ struct TreeRoutes {
             let kind: String
             let size: UInt64
             let modified: Int64
-            let mode: String
+            let permissions: String
             let content: String?
             let target: String?
             let change: String?
@@ -46,7 +46,7 @@ struct TreeRoutes {
                 kind = entry.kind.word
                 size = entry.size
                 modified = entry.modified.milliseconds
-                mode = "0" + String(entry.permissions, radix: 8)
+                permissions = "0" + String(entry.permissions, radix: 8)
                 content = ContentName.of(entry)
                 if case .linkTarget(let bytes) = entry.content {
                     target = String(decoding: bytes, as: UTF8.self)
@@ -122,30 +122,33 @@ struct TreeRoutes {
     // MARK: Differences
 
     private struct Changes: Encodable {
+        struct Side: Encodable {
+            let size: UInt64
+            let content: String?
+
+            init(_ entry: Entry) { (size, content) = (entry.size, ContentName.of(entry)) }
+        }
+
         struct Change: Encodable {
             let path: String
             let pathBytes: String?
             let kind: String
             let change: String
-            let sizeBefore: UInt64?
-            let sizeAfter: UInt64?
-            let contentBefore: String?
-            let contentAfter: String?
+            let left: Side?
+            let right: Side?
 
             init(_ entry: Entry, _ left: Entry?, _ right: Entry?) {
                 let name = NameAnswer(entry.path)
                 (path, pathBytes) = (name.path, name.pathBytes)
                 kind = entry.kind.word
                 change = (left == nil ? Difference.Kind.added : right == nil ? .removed : .modified).rawValue
-                (sizeBefore, sizeAfter) = (left?.size, right?.size)
-                contentBefore = left.flatMap(ContentName.of)
-                contentAfter = right.flatMap(ContentName.of)
+                (self.left, self.right) = (left.map(Side.init), right.map(Side.init))
             }
         }
 
         struct Counts: Encodable {
             var added = 0
-            var changed = 0
+            var modified = 0
             var removed = 0
         }
 
@@ -164,7 +167,7 @@ struct TreeRoutes {
             switch (left, right) {
             case (nil, _): answer.counts.added += 1
             case (_, nil): answer.counts.removed += 1
-            default: answer.counts.changed += 1
+            default: answer.counts.modified += 1
             }
         }
         let (name, end) = (try query.required("a"), try query.required("b"))
