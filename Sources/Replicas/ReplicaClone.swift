@@ -138,6 +138,13 @@ package struct ReplicaClone {
 
     /// Prepares the directory, durably: the marker first.
     private func prepare() throws {
+        try mark()
+        // An earlier attempt may have been killed before it made them.
+        try layout.locks.createDirectory(durable: true)
+        try layout.segments.createDirectory(durable: true)
+    }
+
+    private func mark() throws {
         let line = "\(reader.manifest.archive.hex) \(reader.manifest.signer)\n"
         if let file = try? marker.open(O_RDONLY) {
             let found = try file.readToEnd(limit: 4096, path: marker.path)
@@ -157,8 +164,6 @@ package struct ReplicaClone {
                 path: layout.directory)
         }
         try DurableFile.create(marker, contents: Array(line.utf8))
-        try layout.locks.createDirectory(durable: true)
-        try layout.segments.createDirectory(durable: true)
     }
 
     // MARK: Segments
