@@ -20,7 +20,7 @@ struct ReplicaAddCommand: ParsableCommand {
 
             Examples:
               archiver replica add disk file:///mnt/disk/desk --recipient age1…
-              archiver replica add disk file:///mnt/disk/desk --recipients-file ~/recipients --limit-rate 2M
+              archiver replica add disk file:///mnt/disk/desk --recipients-file ~/keys
             """)
 
     @Argument(help: ArgumentHelp("How to call it.", valueName: "name"))

@@ -19,7 +19,7 @@ struct ReplicaCloneCommand: ParsableCommand {
             Examples:
               archiver replica clone file:///mnt/disk/desk ~/archive --identity ~/desk.key
               archiver --archive ~/archive roots
-              archiver --archive ~/archive restore latest --root /home/ann --target ~/restored
+              archiver --archive ~/archive restore latest --root /home --target ~/new
             """)
 
     @Argument(help: ArgumentHelp("The replica's address.", valueName: "url"))
