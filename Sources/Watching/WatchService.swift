@@ -201,7 +201,7 @@ public final class WatchService: Sendable {
         let work = Task { () -> Result<Void, ArchiverError> in
             let result: Result<Void, ArchiverError>
             do throws(ArchiverError) { result = .success(try await watchRoots()) } catch { result = .failure(error) }
-            await replicating.withLock { $0 }?.finish(within: WatchService.lastSending)
+            await endReplicating()
             await outbox.finish(within: WatchService.lastDelivery)
             return result
         }
@@ -253,6 +253,15 @@ public final class WatchService: Sendable {
         let replicating = Replicating(self, options.replicaStores)
         self.replicating.withLock { $0 = replicating }
         replicating.begin()
+    }
+
+    private func endReplicating() async {
+        // They hold each other, which would keep this service and everything that it has open.
+        let last = replicating.withLock { replicating in
+            defer { replicating = nil }
+            return replicating
+        }
+        await last?.finish(within: WatchService.lastSending)
     }
 
     /// Requests a last capture and a clean end; `run` returns when both are done.

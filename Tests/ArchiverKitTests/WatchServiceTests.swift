@@ -42,6 +42,20 @@ import Testing
         #expect(watcher.names == ["starting", "watching", "snapshot", "stopped"])
     }
 
+    @Test("a service that has ended is released, with everything that it had open") func released() async throws {
+        let sandbox = try Sandbox()
+        weak var service: WatchService?
+        do {
+            let watcher = try await Watcher(sandbox.archive, roots: [sandbox.root.directory])
+            service = watcher.service
+            try await watcher.stop()
+        }
+        // Its last threads may still be ending.
+        let end = ContinuousClock.now + .seconds(60)
+        while service != nil, .now < end { await Task.yield() }
+        #expect(service == nil)
+    }
+
     @Test("settling right after the start waits until every root is captured") func settlingAtTheStart() async throws {
         let sandbox = try Sandbox()
         let roots = ["a", "b", "c"].map { sandbox.base.directory.appending($0) }
