@@ -55,8 +55,15 @@ final class Namespace {
         try await run(["mount"] + what + [path.string])
     }
 
-    /// Unmounts the file system at `path`; fails while any file in it is open.
-    func unmount(_ path: FilePath) async throws { try await run(["umount", path.string]) }
+    /// Unmounts the file system at `path`; tries again for a while, as a capture may have a file in it open.
+    func unmount(_ path: FilePath) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            do { return try await run(["umount", path.string]) } catch {
+                if .now > end { throw error }
+            }
+        }
+    }
 
     private func run(_ words: [String]) async throws {
         let (status, _) = try await Program(entered(words)).end()
