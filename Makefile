@@ -131,9 +131,10 @@ check: setup ## Check formatting and words, build everything, the documentation 
 	@$(OUTSIDE_TESTS)
 	@! ldd .build/outside/debug/shelf | grep -E 'sqlite|libz|deflate'
 
-# The programs of the outside package with the compiler's checks for races and for wrong memory.
+# The programs of the outside package with the compiler's checks for races and for wrong memory. Not for leaks: Swift keeps
+# bits of its own in some pointers, which that check does not follow, so that it reports what statics hold.
 sanitizers: setup ## Run the programs of the outside package with ThreadSanitizer and AddressSanitizer.
-	@for check in thread address; do \
+	@export ASAN_OPTIONS=detect_leaks=0; for check in thread address; do \
 		$(SWIFT) build --build-tests --package-path fixtures/package --scratch-path .build/$$check --sanitize $$check \
 		&& for program in everything game server editor watcher restorer interface; do \
 			echo "$$check: $$program"; .build/$$check/debug/$$program || exit 1; done || exit 1; done
