@@ -30,6 +30,24 @@ struct SeveralConnectionsTests {
         return found
     }
 
+    @Test("others that have the archive open, and their commits, are seen; one's own commit is not")
+    func others() throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let place = directory.path.appending("archive")
+        let store = try ArchiveStore.open(place, creating: true)
+        #expect(!store.isOpenElsewhere)
+        do {
+            let other = try ArchiveStore.open(place, creating: false)
+            #expect(store.isOpenElsewhere && other.isOpenElsewhere)
+            let epoch = try other.beginEpoch()
+            #expect(try store.epochs().isHeldElsewhere)
+            #expect(try !other.epochs().isHeldElsewhere)
+            withExtendedLifetime(epoch) {}
+        }
+        #expect(try !store.epochs().isHeldElsewhere)
+        #expect(!store.isOpenElsewhere)
+    }
+
     @Test("opening and closing an archive a second time leaves the catalogue's locks in place")
     func opening() throws {
         let directory = try TemporaryDirectory(inMemory: true)

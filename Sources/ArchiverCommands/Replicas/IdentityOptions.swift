@@ -54,7 +54,19 @@ enum SecretFile {
 
 /// Passphrases, which are typed and never shown.
 enum Passphrase {
+    private static let lengthLimit = 4096
+    /// What the keys send that the terminal handles itself otherwise (termios(3)).
+    private enum Key {
+        static let interrupt: UInt8 = 0x03
+        static let end: UInt8 = 0x04
+        static let eraseLine: UInt8 = 0x15
+        static let quit: UInt8 = 0x1c
+        static let erase: Set<UInt8> = [0x08, 0x7f]
+    }
+
     /// Asks on the terminal.
+    ///
+    /// The keys come one by one, Ctrl-C too: if that ended the program, the terminal would stay silent.
     ///
     /// - Returns: nil if there is no terminal.
     static func ask(_ question: String) throws -> [UInt8]? {
@@ -62,21 +74,40 @@ enum Passphrase {
         var former = termios()
         guard tcgetattr(terminal.number, &former) == 0 else { return nil }
         var silent = former
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        guard tcsetattr(terminal.number, TCSAFLUSH, &silent) == 0 else { return nil }
-        defer { tcsetattr(terminal.number, TCSAFLUSH, &former) }
-        write(question, to: terminal)
-        var line: [UInt8] = []
-        var byte: UInt8 = 0
-        while line.count < 4096 {
-            let number = terminal.number
-            let count = Glibc.read(number, &byte, 1)
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 || byte == UInt8(ascii: "\n") { break }
-            line.append(byte)
+        silent.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+        withUnsafeMutableBytes(of: &silent.c_cc) { keys in
+            keys[Int(VMIN)] = 1
+            keys[Int(VTIME)] = 0
         }
+        guard tcsetattr(terminal.number, TCSAFLUSH, &silent) == 0 else { return nil }
+        write(question, to: terminal)
+        let line = line(from: terminal)
+        tcsetattr(terminal.number, TCSAFLUSH, &former)
         write("\n", to: terminal)
-        return line
+        if let line { return line }
+        kill(getpid(), SIGINT)
+        // A command that handles the signal itself goes on until here.
+        throw ArchiverError(.cancelled, "interrupted")
+    }
+
+    /// What is typed until the end of the line; nil for Ctrl-C.
+    private static func line(from terminal: borrowing Descriptor) -> [UInt8]? {
+        var line: [UInt8] = []
+        while true {
+            var byte: UInt8 = 0
+            let count = Glibc.read(terminal.number, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return line }
+            switch byte {
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"), Key.end: return line
+            case Key.interrupt, Key.quit: return nil
+            case Key.eraseLine: line = []
+            case _ where Key.erase.contains(byte):
+                // A whole character of UTF-8.
+                while let last = line.popLast(), last & 0xc0 == 0x80 {}
+            default: if line.count < lengthLimit { line.append(byte) }
+            }
+        }
     }
 
     private static func write(_ text: String, to terminal: borrowing Descriptor) {

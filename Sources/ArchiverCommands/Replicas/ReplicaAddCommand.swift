@@ -13,8 +13,8 @@ struct ReplicaAddCommand: ParsableCommand {
         discussion: """
             Tries what the store can do, and says what is missing. Only the recipients can read the replica: this \
             machine keeps their public keys, so it can write and not read. Keep the identities elsewhere, too: \
-            without them nothing can be restored from the replica. A running watcher begins to send at its next \
-            capture; 'archiver replica sync' sends now.
+            without them nothing can be restored from the replica. A running watcher begins to send within a minute; \
+            'archiver replica sync' sends now.
 
             The address is a directory that exists: file:///mnt/disk/desk. Each archive of each machine needs its own.
 
@@ -79,7 +79,7 @@ struct ReplicaAddCommand: ParsableCommand {
             noEncryption
                 ? "It is not encrypted: everybody who can read the store can read the archive."
                 : "Without an identity of its recipients nothing can be restored from it: keep one elsewhere.")
-        console.remark("A running watcher sends from now on; 'archiver replica sync \(name)' sends now.")
+        console.remark("A running watcher begins to send within a minute; 'archiver replica sync \(name)' sends now.")
     }
 
     private func recipients() throws -> [AgeRecipient] {

@@ -180,4 +180,41 @@ struct ReplicaTests {
             done.status == 0 || done.errorText.contains("is not empty"), "\(done.status): \(done.errorText)")
         #expect(try work.run("--archive", clone, "check", "--data").status == 0)
     }
+
+    @Test(
+        "a passphrase is typed without being shown, keys erase it, and Ctrl-C leaves the terminal as it was",
+        .enabled(if: Workplace.hasTerminals))
+    func passphrase() throws {
+        let work = try Workplace()
+        let fifo = work.path("keys")
+        #expect(mkfifo(fifo.string, 0o600) == 0)
+        let typing = Glibc.open(fifo.string, O_RDWR | O_CLOEXEC)
+        defer { close(typing) }
+        /// Makes an identity on a terminal, and prints how it ended and the terminal's settings.
+        func make(_ name: String, typing answers: [(question: String, keys: String)]) throws -> ChildProcess.Outcome {
+            let command =
+                "'\(Workplace.program)' keys new --passphrase -o '\(work.path(name))'; echo \"rc=$?\"; stty -a"
+            let child = try ChildProcess(["script", "-qec", command, "/dev/null"], input: fifo)
+            for (question, keys) in answers {
+                try child.output { $0.contains(question) }
+                #expect(write(typing, keys, keys.utf8.count) == keys.utf8.count)
+            }
+            return try child.finish()
+        }
+        let interrupted = try make("none", typing: [("New passphrase", "secret\u{3}")])
+        #expect(interrupted.text.contains("rc=130"), "\(interrupted.text)")
+        #expect(interrupted.text.contains(" echo ") && interrupted.text.contains(" icanon "), "\(interrupted.text)")
+        #expect(!FileManager.default.fileExists(atPath: work.path("none").string))
+        let differing = try make("none", typing: [("New passphrase", "secret\n"), ("Again", "secrets\n")])
+        #expect(differing.text.contains("differ") && differing.text.contains("rc=12"), "\(differing.text)")
+        #expect(!FileManager.default.fileExists(atPath: work.path("none").string))
+        // One character too many is erased, and a whole line.
+        let made = try make(
+            "key", typing: [("New passphrase", "secre\u{e9}\u{7f}t\n"), ("Again", "other\u{15}secret\n")])
+        #expect(made.text.contains("rc=0") && made.text.contains("age1"), "\(made.text)")
+        #expect(!made.text.contains("secre"), "it is shown")
+        let file = try Data(contentsOf: URL(filePath: work.path("key").string))
+        #expect(
+            file.range(of: Data("AGE-SECRET-KEY".utf8)) == nil && file.starts(with: Data("age-encryption.org/v1".utf8)))
+    }
 }
