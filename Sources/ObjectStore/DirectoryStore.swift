@@ -9,7 +9,8 @@ internal import Threading
 /// Objects as files below a directory, which must exist: a missing mount is not an empty store.
 ///
 /// An object is written under a temporary name, made durable, and then gets its name by a call that replaces nothing
-/// (renameat2(2) with RENAME_NOREPLACE, or link(2)). No symbolic link below the directory is followed.
+/// (renameat2(2) with RENAME_NOREPLACE, or link(2)). No symbolic link below the directory is followed. What is created
+/// belongs to the directory's owner, as in an archive.
 package final class DirectoryStore: ObjectStore {
     package let address: String
     private let directory: FilePath
@@ -31,10 +32,11 @@ package final class DirectoryStore: ObjectStore {
             // An existing object is not written again.
             if try FileStatus.read(path, beneath: root) != nil { return .exists }
             let parent = path.parent ?? .root
-            try createDirectory(parent, in: root)
+            let place = EnclosedPath(directory).appending(name.text)
+            try place.parent.createDirectory(durable: true)
             let folder = try root.open(beneath: parent, O_RDONLY | O_DIRECTORY)
             try removeLeftBehind(in: folder, parent)
-            let temporary = try TemporaryFile(in: folder, path: FilePath(path))
+            let temporary = try place.temporaryFile(in: folder)
             var position: UInt64 = 0
             try source.forEachPiece(operation) { (piece) throws(ObjectStoreError) in
                 try closing.check(operation)
@@ -139,22 +141,6 @@ package final class DirectoryStore: ObjectStore {
             guard error.code == .noSuchFileOrDirectory else { throw error }
             throw ObjectStoreError(.noSuchBucket, operation, directory.string)
         }
-    }
-
-    /// Creates the directories of `path` that are missing, durably.
-    private func createDirectory(_ path: RelativePath, in root: borrowing Descriptor) throws(FileError) {
-        if path.isRoot { return }
-        if try FileStatus.read(path, beneath: root) != nil { return }
-        let parent = path.parent ?? .root
-        try createDirectory(parent, in: root)
-        let folder = try root.open(beneath: parent, O_RDONLY | O_DIRECTORY)
-        do throws(FileError) {
-            try folder.createDirectory(CName(path.name), permissions: 0o700, path: FilePath(path))
-        } catch {
-            // Another process may have been quicker.
-            if error.code != .fileExists { throw error }
-        }
-        try folder.synchronize(path: FilePath(parent))
     }
 
     /// Removes the temporary files of killed processes, once for each directory.

@@ -79,7 +79,7 @@ package struct ObjectStoreError: Error, Sendable, Hashable {
     /// What a person can do about it; nil if the reason is clear enough.
     package var remedy: String? {
         switch code {
-        case .noSuchBucket: "create it, or correct the address"
+        case .noSuchBucket: "mount its disk, create it, or correct the address"
         case .notAllowed: "give these credentials the right to do it"
         case .wrongCredentials: "correct the key, the secret or the session token"
         case .noCredentials:

@@ -2,6 +2,7 @@
 
 import FileIO
 import Foundation
+import Glibc
 import ObjectStore
 import SystemPackage
 import TestSupport
@@ -55,6 +56,18 @@ import Testing
         #expect(try store.put(name, [1]) == .created)
         let names = try FileManager.default.contentsOfDirectory(atPath: place.path.appending("segments").string)
         #expect(names.sorted() == [".archiver-1.tmp", "a.age"])
+    }
+
+    @Test("what root writes belongs to the owner of the directory", .enabled(if: getuid() == 0))
+    func owner() throws {
+        let nobody: UInt32 = 65_534
+        #expect(chown(place.path.string, nobody, nobody) == 0)
+        #expect(try store.put(name, [1]) == .created)
+        for path in ["segments", "segments/a.age"] {
+            var status = stat()
+            #expect(lstat(place.path.appending(path).string, &status) == 0)
+            #expect(status.st_uid == nobody && status.st_gid == nobody, "\(path)")
+        }
     }
 
     @Test("a source that fails leaves nothing")
