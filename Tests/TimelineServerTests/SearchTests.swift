@@ -144,6 +144,7 @@ private final class Gate: Sendable {
         await gate.waitForSearches(2)
         gate.open(1)
         try other.wait(for: #""count":3"#)
-        #expect(counts.withLock { $0 } == [0, 1, 0, 1, 2, 3], "the first search finds nothing more")
+        // The first search may tell of its result after its end.
+        #expect(counts.withLock { $0.sorted() } == [0, 0, 1, 1, 2, 3], "the first search finds nothing more")
     }
 }
