@@ -239,7 +239,7 @@ struct ReplicaTests {
         let place = try Place()
         let work = place.work
         #expect(try work.run("replica", "sync").status == 0)
-        let above = "file://" + work.place.path.string
+        let above = "file://" + work.path("disk").removingLastComponent().string
         let listed = try work.run("fleet", above, "--max-lag", "24h", "--json")
         #expect(listed.status == 0, "\(listed.errorText)")
         let rows = try JSON.array(listed.output)
