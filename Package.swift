@@ -328,7 +328,8 @@ let package = Package(
         .target(
             name: "Replicas",
             dependencies: [
-                "Age", "ArchiveFormat", "ArchiveStorage", "Archives", "FileIO", "ObjectStore", "Roots", "Threading",
+                "Age", "ArchiveFormat", "ArchiveStorage", "Archives", "Compression", "FileIO", "ObjectStore", "Roots",
+                "Threading",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),

@@ -154,19 +154,23 @@ package final class ArchiveStore: Sendable {
 
     /// Opens the archive whose segments are in `source` for reading; its catalogue is built in memory.
     ///
-    /// - Parameter name: how it is called in messages.
+    /// - Parameters:
+    ///   - name: how it is called in messages.
+    ///   - copy: an earlier copy of the catalogue, which saves reading what it lists.
     package static func open(
-        reading source: any SegmentSource, of id: ArchiveID, named name: FilePath
+        reading source: any SegmentSource, of id: ArchiveID, named name: FilePath, beginningWith copy: CatalogueCopy?
     ) throws(StorageError) -> ArchiveStore {
         let place = ArchivePlace(reading: source, named: name)
-        guard let manifest = try place.manifest(inSegmentsOf: id) else {
+        let found = if let copy { copy.manifest } else { try place.manifest(inSegmentsOf: id) }
+        guard let manifest = found else {
             throw StorageError(.noArchive, name, "there are no segments in \(name) yet")
         }
         if let word = manifest.obstacleToReading { throw StorageError.later(name, word, isReading: true) }
         return try openForReading(
             place, manifest,
             StorageError(
-                .readOnly, name, "\(name) is a replica, which can only be read", remedy: Advice.cloneToWrite.text))
+                .readOnly, name, "\(name) is a replica, which can only be read", remedy: Advice.cloneToWrite.text),
+            copy)
     }
 
     /// The best copy of archive.json in the segments of the archive `id` at a place that is no archive yet; nil if there is
@@ -185,12 +189,12 @@ package final class ArchiveStore: Sendable {
     /// It is not locked, so another process may drop a segment before this one has opened it. For the same reason the
     /// catalogue is not kept: only a process that takes part in the archive's locks knows what others have changed since.
     private static func openForReading(
-        _ place: ArchivePlace, _ manifest: ArchiveManifest, _ refusal: StorageError
+        _ place: ArchivePlace, _ manifest: ArchiveManifest, _ refusal: StorageError, _ copy: CatalogueCopy? = nil
     ) throws(StorageError) -> ArchiveStore {
         var triesLeft = readingTries
         while true {
             let before = try place.segments.list().segments
-            let catalogue = try Catalogue(inMemoryFor: place.layout.directory)
+            let catalogue = try Catalogue(inMemoryFor: place.layout.directory, beginningWith: copy?.database)
             let store = ArchiveStore(place, manifest, catalogue, lock: nil, refusal: refusal)
             do throws(StorageError) {
                 try store.update()

@@ -137,10 +137,13 @@ extension Archive {
 
     /// Opens a replica to send to it.
     package func replicator(
-        _ name: ReplicaName, stores: ReplicaStores = .all, progress: OperationProgress? = nil
+        _ name: ReplicaName, stores: ReplicaStores = .all, progress: OperationProgress? = nil,
+        checkpointBytes: UInt64? = nil
     ) throws(ArchiverError) -> Replicator {
         let settings = try ReplicaSettings.read(name, in: store.layout)
-        return try Replicator(name, settings, of: store, to: stores.open(settings.url), progress: progress)
+        return try Replicator(
+            name, settings, of: store, to: stores.open(settings.url), progress: progress,
+            checkpointBytes: checkpointBytes)
     }
 }
 

@@ -48,6 +48,7 @@ extension Replicator {
                     try forget(problem, of: row.path, &known, &result)
                 }
             }
+            try checkCheckpoint(inventory, reader, &known, &result)
             let present = Set(rows.map(\.path))
             for path in inventory.paths where !present.contains(path) && known.dropped[path] == nil {
                 let id = SegmentName(path: path)?.segment
@@ -125,6 +126,35 @@ extension Replicator {
         return problems
     }
 
+    /// Lets the newest checkpoint be made again if it is missing or wrong: the segments are complete without it.
+    private func checkCheckpoint(
+        _ inventory: ReplicaInventory, _ reader: ReplicaReader?, _ known: inout ReplicaProgress,
+        _ result: inout ReplicaCheckResult
+    ) throws {
+        guard let checkpoint = known.checkpoint else { return }
+        let object = ReplicaObject.checkpoint(name: checkpoint.name)
+        let length = inventory.checkpoints.first { $0.name == checkpoint.name }?.bytes
+        var reason: String?
+        if let length {
+            result.objects += 1
+            result.bytes += length
+            if length != checkpoint.bytes { reason = "has \(length) bytes, not \(checkpoint.bytes)" }
+            if reason == nil, let reader {
+                do throws(ArchiverError) { try reader.open(object, length: length).readAll { _, _ in } } catch {
+                    guard error.code == .damaged else { throw error }
+                    reason = "cannot be read: \(error.message)"
+                }
+            }
+        } else {
+            reason = "is missing"
+        }
+        guard let reason else { return }
+        known.checkpoint = nil
+        if length != nil, settings.abilities.deletes { try deleteCheckpoints([checkpoint.name]) }
+        _ = try makeCheckpoint(&known, { false }) { _ in true }
+        result.mended.append("\(object.text) \(reason)")
+    }
+
     /// How an object differs from the archive's segment; nil if it does not.
     private func difference(
         _ object: ReplicaObject, _ length: UInt64, _ offset: Int, _ row: ListedSegment, _ reader: ReplicaReader
@@ -158,6 +188,7 @@ extension Replicator {
             }
         }
         switch problem.object {
+        case .checkpoint: break
         case .segment: known.whole.remove(path)
         case .piece(_, let offset, _):
             guard var pieces = known.pieces[path] else { return }
@@ -193,6 +224,7 @@ extension Replicator {
             defer { withExtendedLifetime(lock) {} }
             let inventory = try ReplicaInventory(objects)
             var known = try ReplicaProgress.read(name.text, in: store.layout) ?? ReplicaProgress()
+            try renewCheckpoint(inventory, &known, isDryRun: isDryRun)
             let end = Timestamp.now.seconds - grace.components.seconds
             var pruned = Pruned()
             func delete(_ object: ReplicaObject, _ bytes: UInt64) throws {
@@ -224,5 +256,19 @@ extension Replicator {
             if !isDryRun { try known.write(name.text, in: store.layout) }
             return pruned
         }
+    }
+
+    /// Replaces the checkpoints if they list segments that a prune has dropped here: after a purge, they have its names.
+    private func renewCheckpoint(
+        _ inventory: ReplicaInventory, _ known: inout ReplicaProgress, isDryRun: Bool
+    ) throws {
+        if isDryRun || inventory.checkpoints.isEmpty { return }
+        let hasDropped = try inventory.paths.contains { path in
+            try SegmentName(path: path).map { try store.catalogue.isDropped($0.segment) } ?? false
+        }
+        if !hasDropped { return }
+        let isNew = try makeCheckpoint(&known, { false }) { _ in true }
+        if !isNew { known.checkpoint = nil }
+        try deleteCheckpoints(inventory.checkpoints.map(\.name))
     }
 }

@@ -58,7 +58,7 @@ package struct ReplicaClone {
         guard !paths.isEmpty else {
             throw ArchiverError(.replica, "the replica in \(reader.objects.address) holds nothing yet")
         }
-        try requireFitting(paths, inventory)
+        try reader.requireFitting(inventory)
         try prepare()
         guard let lock = try FileLock.tryExclusive(layout.lock("clone.lock")) else {
             throw ArchiverError(
@@ -84,32 +84,6 @@ package struct ReplicaClone {
             }
         }
         return try finish(paths.count, kept, problems, time)
-    }
-
-    /// How many objects are tried with the identities before anything is written.
-    private static let triedObjects = 8
-
-    /// Throws if the identities fit none of the first objects: a forged one may be among them.
-    private func requireFitting(_ paths: [String], _ inventory: ReplicaInventory) throws {
-        var failure: ArchiverError?
-        for path in paths.prefix(ReplicaClone.triedObjects) {
-            guard let first = parts(of: path, inventory).first else { continue }
-            do throws(ArchiverError) {
-                _ = try reader.open(first.object, length: first.bytes)
-                return
-            } catch {
-                guard error.code == .wrongIdentity || error.code == .damaged else { throw error }
-                if error.code == .wrongIdentity { failure = failure ?? error }
-            }
-        }
-        if let failure { throw failure }
-    }
-
-    private func parts(
-        of path: String, _ inventory: ReplicaInventory
-    ) -> [(object: ReplicaObject, bytes: UInt64, offset: Int)] {
-        if let bytes = inventory.segments[path] { return [(.segment(path: path), bytes, 0)] }
-        return inventory.chain(of: path).map { ($0.object(of: path), $0.objectBytes, $0.offset) }
     }
 
     /// Makes the directory an archive.
@@ -173,7 +147,7 @@ package struct ReplicaClone {
     /// - Returns: whether it was there.
     private func fetch(_ path: String, _ inventory: ReplicaInventory, _ time: inout ReplicaTime?) throws -> Bool {
         let place = layout.segments.appending(path)
-        let parts = parts(of: path, inventory)
+        let parts = inventory.parts(of: path)
         if parts.isEmpty { return false }
         let opened = try parts.map { try reader.open($0.object, length: $0.bytes) }
         time = max(time ?? opened[0].time, opened.map(\.time).max() ?? opened[0].time)

@@ -20,6 +20,8 @@ package struct ReplicaInventory: Sendable {
     package private(set) var segments: [String: UInt64] = [:]
     /// The pieces of segments, by offset, the longest of one offset first.
     package private(set) var pieces: [String: [Piece]] = [:]
+    /// The checkpoints, oldest first, with the lengths of the objects.
+    package private(set) var checkpoints: [(name: String, bytes: UInt64)] = []
     /// Names of objects that are no part of a replica.
     package private(set) var strangers: [String] = []
     package private(set) var bytes: UInt64 = 0
@@ -32,12 +34,14 @@ package struct ReplicaInventory: Sendable {
             case .segment(let path): segments[path] = entry.length
             case .piece(let path, let offset, let length):
                 pieces[path, default: []].append(Piece(offset: offset, length: length, objectBytes: entry.length))
+            case .checkpoint(let name): checkpoints.append((name, entry.length))
             case nil:
                 if entry.name.text != ReplicaObject.manifest, !entry.name.text.hasPrefix(ReplicaProbe.prefix) {
                     strangers.append(entry.name.text)
                 }
             }
         }
+        checkpoints.sort { $0.name < $1.name }
         for path in pieces.keys {
             pieces[path]?.sort { $0.offset != $1.offset ? $0.offset < $1.offset : $0.length > $1.length }
         }
@@ -63,6 +67,12 @@ package struct ReplicaInventory: Sendable {
             chain.append(best)
             end = best.end
         }
+    }
+
+    /// The objects that a segment is read from.
+    package func parts(of path: String) -> [(object: ReplicaObject, bytes: UInt64, offset: Int)] {
+        if let bytes = segments[path] { return [(.segment(path: path), bytes, 0)] }
+        return chain(of: path).map { ($0.object(of: path), $0.objectBytes, $0.offset) }
     }
 
     /// Whether pieces are missing in the middle of a segment.

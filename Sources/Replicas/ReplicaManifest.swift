@@ -67,10 +67,13 @@ package struct ReplicaManifest: Sendable, Hashable, Codable {
 
     /// Reads the description of the replica in a store.
     ///
+    /// - Parameter given: the name of its object; nil for the usual one.
     /// - Returns: nil if there is none.
-    package static func read(from objects: any ObjectStore) throws(ArchiverError) -> ReplicaManifest? {
+    package static func read(
+        from objects: any ObjectStore, _ given: ObjectName? = nil
+    ) throws(ArchiverError) -> ReplicaManifest? {
         let bytes: [UInt8]
-        do { bytes = try objects.get(name, 0..<byteLimit) } catch {
+        do { bytes = try objects.get(given ?? name, 0..<byteLimit) } catch {
             if let error = error as? ObjectStoreError, error.code == .noSuchObject { return nil }
             throw ArchiverError(store: error)
         }

@@ -9,17 +9,21 @@ package enum ReplicaObject: Sendable, Hashable {
     case segment(path: String)
     /// The bytes of an open segment from `offset`; they end where a commit was durable.
     case piece(path: String, offset: Int, length: Int)
+    /// A copy of the catalogue, by its name: a time.
+    case checkpoint(name: String)
 
     /// The object that describes the replica, in clear.
     package static let manifest = "archiver-replica.json"
     package static let segments = "segments/"
     package static let pieces = "tails/"
+    package static let checkpoints = "checkpoints/"
     private static let suffix = ".age"
 
-    /// The path of the segment that it belongs to.
-    package var path: String {
+    /// The path of the segment that it belongs to; nil for a checkpoint.
+    package var path: String? {
         switch self {
         case .segment(let path), .piece(let path, _, _): path
+        case .checkpoint: nil
         }
     }
 
@@ -29,6 +33,7 @@ package enum ReplicaObject: Sendable, Hashable {
         case .segment(let path): ReplicaObject.segments + path + ReplicaObject.suffix
         case .piece(let path, let offset, let length):
             "\(ReplicaObject.pieces)\(ReplicaObject.file(path))/\(offset)-\(length)\(ReplicaObject.suffix)"
+        case .checkpoint(let name): ReplicaObject.checkpoints + name + ReplicaObject.suffix
         }
     }
 
@@ -52,6 +57,10 @@ package enum ReplicaObject: Sendable, Hashable {
             else { return nil }
             self = .piece(path: segment.path, offset: offset, length: length)
             guard self.text == name.text else { return nil }
+        } else if text.hasPrefix(ReplicaObject.checkpoints) {
+            let name = String(text.dropFirst(ReplicaObject.checkpoints.count))
+            guard ReplicaTime(objectName: name) != nil else { return nil }
+            self = .checkpoint(name: name)
         } else {
             return nil
         }

@@ -137,3 +137,24 @@ package struct ReplicaReader: Sendable {
         } catch { throw ArchiverError(store: error) }
     }
 }
+
+extension ReplicaReader {
+    /// How many objects are tried with the identities before the replica is read.
+    private static let triedObjects = 8
+
+    /// Throws if the identities fit none of the first objects: a forged one may be among them.
+    func requireFitting(_ inventory: ReplicaInventory) throws(ArchiverError) {
+        var failure: ArchiverError?
+        for path in inventory.paths.prefix(ReplicaReader.triedObjects) {
+            guard let first = inventory.parts(of: path).first else { continue }
+            do throws(ArchiverError) {
+                _ = try open(first.object, length: first.bytes)
+                return
+            } catch {
+                guard error.code == .wrongIdentity || error.code == .damaged else { throw error }
+                if error.code == .wrongIdentity { failure = failure ?? error }
+            }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,5 +1,6 @@
 // The segments of a replica as a source that an archive is read from, by range reads.
 
+internal import Age
 internal import ArchiveFormat
 package import ArchiveStorage
 internal import ObjectStore
@@ -9,9 +10,13 @@ internal import Threading
 
 /// The segments of a replica.
 package final class ReplicaSegments: SegmentSource {
-    private let reader: ReplicaReader
+    let reader: ReplicaReader
     package let inventory: ReplicaInventory
     private let lengths = Locked<[String: Int]>([:])
+    private let cache = StepCache(capacityBytes: ReplicaSegments.cacheBytes)
+
+    /// The most bytes of segments that are kept in memory.
+    private static let cacheBytes = 64 << 20
 
     /// Lists the replica's objects.
     package init(_ reader: ReplicaReader) throws(ArchiverError) {
@@ -27,29 +32,37 @@ package final class ReplicaSegments: SegmentSource {
 
     package func path(of name: String) -> FilePath { FilePath("\(reader.objects.address)/\(name)") }
 
+    /// Says what lengths the segments of a checkpoint have, which then need not be opened to know them.
+    ///
+    /// Only as far as the objects can have them: when a segment is opened, its signature says whether it does.
+    func expect(_ lengths: [String: Int]) {
+        let possible = lengths.filter { path, length in
+            guard let bytes = inventory.segments[path] else { return false }
+            let payload = AgePayload.length(ofPlain: UInt64(length))
+            return bytes > payload && bytes - payload <= UInt64(AgeHeader.lengthLimit)
+        }
+        self.lengths.withLock { $0.merge(possible) { known, _ in known } }
+    }
+
     package func length(of name: String) -> Int? {
         if let known = lengths.withLock({ $0[name] }) { return known }
+        // The names of pieces say how long they are.
+        guard let bytes = inventory.segments[name] else { return inventory.chain(of: name).last?.end }
         if let segment = try? open(name), let length = try? segment.length() { return length }
-        return inventory.segments[name].map { Int(clamping: $0) } ?? inventory.pieces[name]?.map(\.end).max()
+        return Int(clamping: bytes)
     }
 
     package func open(_ name: String) throws(StorageError) -> any SegmentReading {
         let path = path(of: name)
         do {
-            let segment: ReplicaSegment
             if let bytes = inventory.segments[name] {
-                segment = ReplicaSegment(path, [try reader.open(.segment(path: name), length: bytes)], [0])
-            } else {
-                let chain = inventory.chain(of: name)
-                guard !chain.isEmpty else {
-                    throw StorageError(.damaged, path, "segment \(path) is missing")
-                }
-                segment = ReplicaSegment(
-                    path, try chain.map { try reader.open($0.object(of: name), length: $0.objectBytes) },
-                    chain.map(\.offset))
+                let whole = try reader.open(.segment(path: name), length: bytes)
+                lengths.withLock { $0[name] = whole.length }
+                return ReplicaSegment(path, name, [ReplicaSegment.Part(whole)], reader, cache)
             }
-            lengths.withLock { $0[name] = segment.end }
-            return segment
+            let chain = inventory.chain(of: name)
+            guard !chain.isEmpty else { throw StorageError(.damaged, path, "segment \(path) is missing") }
+            return ReplicaSegment(path, name, chain.map { ReplicaSegment.Part($0, of: name) }, reader, cache)
         } catch { throw StorageError(replica: error, path) }
     }
 }
@@ -68,22 +81,56 @@ extension StorageError {
 
 /// One segment of a replica, from one object or several.
 private final class ReplicaSegment: SegmentReading {
+    /// An object with a part of the segment, which is opened when it is read.
+    struct Part: Sendable {
+        let object: ReplicaObject
+        let objectBytes: UInt64
+        let offset: Int
+        let length: Int
+        let opened: ReplicaReader.Opened?
+
+        var end: Int { offset + length }
+
+        init(_ whole: ReplicaReader.Opened) {
+            (object, objectBytes, offset, length, opened) = (whole.object, 0, 0, whole.length, whole)
+        }
+
+        init(_ piece: ReplicaInventory.Piece, of path: String) {
+            object = piece.object(of: path)
+            (objectBytes, offset, length, opened) = (piece.objectBytes, piece.offset, piece.length, nil)
+        }
+    }
+
     let path: FilePath
-    private let parts: [ReplicaReader.Opened]
-    private let offsets: [Int]
-    let end: Int
-    /// The parts of the segment that were read last, by their numbers.
-    private let recent = Locked<[(number: Int, bytes: [UInt8])]>([])
+    private let name: String
+    private let parts: [Part]
+    private let reader: ReplicaReader
+    private let cache: StepCache
+    private let end: Int
 
-    /// What is read at once, and how many of these are kept.
-    private static let stepBytes = 256 << 10
-    private static let stepsKept = 16
+    private struct State {
+        var opened: [Int: ReplicaReader.Opened] = [:]
+        /// The step after the last one that was fetched.
+        var next = -1
+        var reach = 1
+    }
 
-    init(_ path: FilePath, _ parts: [ReplicaReader.Opened], _ offsets: [Int]) {
+    private let state = Locked(State())
+
+    /// What is decrypted at once.
+    private static let stepBytes = Int(AgePayload.stepBytes)
+    /// The most steps that are fetched in advance by one request.
+    private static let mostReach = 64
+    /// A commit has its contents before its tree, and the snapshot last: what comes before is likely to be read next.
+    private static let stepsBefore = 3
+
+    init(_ path: FilePath, _ name: String, _ parts: [Part], _ reader: ReplicaReader, _ cache: StepCache) {
         self.path = path
+        self.name = name
         self.parts = parts
-        self.offsets = offsets
-        end = zip(parts, offsets).map { $0.length + $1 }.max() ?? 0
+        self.reader = reader
+        self.cache = cache
+        end = parts.map(\.end).max() ?? 0
     }
 
     func length() throws(StorageError) -> Int { end }
@@ -100,7 +147,7 @@ private final class ReplicaSegment: SegmentReading {
         let last = min(end, offset + buffer.count)
         while position < last {
             let number = position / ReplicaSegment.stepBytes
-            let step = try step(number)
+            let step = try step(number, until: (last - 1) / ReplicaSegment.stepBytes)
             let start = position - number * ReplicaSegment.stepBytes
             let count = min(step.count - start, last - position)
             guard count > 0 else { break }
@@ -113,35 +160,60 @@ private final class ReplicaSegment: SegmentReading {
         return max(0, position - offset)
     }
 
-    private func step(_ number: Int) throws(StorageError) -> [UInt8] {
-        if let known = recent.withLock({ $0.first { $0.number == number }?.bytes }) { return known }
-        let start = number * ReplicaSegment.stepBytes
+    /// The step `number`; fetched, if it is not kept, with those until `last` and some around it.
+    private func step(_ number: Int, until last: Int) throws(StorageError) -> [UInt8] {
+        if let known = cache.step(number, of: name) { return known }
+        let reach = state.withLock { state in
+            state.reach = state.next == number ? min(2 * state.reach, ReplicaSegment.mostReach) : 1
+            return state.reach
+        }
+        var first = number
+        if reach == 1 {
+            while first > 0, number - first < ReplicaSegment.stepsBefore, cache.step(first - 1, of: name) == nil {
+                first -= 1
+            }
+        }
+        let steps = (end + ReplicaSegment.stepBytes - 1) / ReplicaSegment.stepBytes
+        let limit = min(max(min(last + 1, number + ReplicaSegment.mostReach), number + reach), steps)
+        let place = first * ReplicaSegment.stepBytes
         let bytes: [UInt8]
-        do { bytes = try read(start..<min(end, start + ReplicaSegment.stepBytes)) } catch {
+        do { bytes = try read(place..<min(end, limit * ReplicaSegment.stepBytes)) } catch {
             throw StorageError(replica: error, path)
         }
-        recent.withLock { recent in
-            if recent.count >= ReplicaSegment.stepsKept { recent.removeFirst() }
-            recent.append((number, bytes))
+        var wanted: [UInt8] = []
+        for step in first..<limit {
+            let start = (step - first) * ReplicaSegment.stepBytes
+            guard start < bytes.count else { break }
+            let part = Array(bytes[start..<min(bytes.count, start + ReplicaSegment.stepBytes)])
+            cache.keep(part, step, of: name)
+            if step == number { wanted = part }
         }
-        return bytes
+        state.withLock { $0.next = limit }
+        return wanted
     }
 
     /// Reads from all the parts that hold the range.
     private func read(_ range: Range<Int>) throws(ArchiverError) -> [UInt8] {
         var bytes: [UInt8] = []
         var position = range.lowerBound
-        for (part, offset) in zip(parts, offsets) where position < range.upperBound {
-            let partEnd = offset + part.length
-            guard position >= offset, position < partEnd else { continue }
-            let wanted = position - offset..<min(partEnd, range.upperBound) - offset
-            let read = try part.read(wanted)
+        for (number, part) in parts.enumerated() where position < range.upperBound {
+            guard position >= part.offset, position < part.end else { continue }
+            let wanted = position - part.offset..<min(part.end, range.upperBound) - part.offset
+            let read = try opened(number).read(wanted)
             guard read.count == wanted.count else {
-                throw ArchiverError(.replica, "\(part.name) became shorter while it was read")
+                throw ArchiverError(.replica, "\(part.object.text) became shorter while it was read")
             }
             bytes += read
             position += read.count
         }
         return bytes
+    }
+
+    private func opened(_ number: Int) throws(ArchiverError) -> ReplicaReader.Opened {
+        let part = parts[number]
+        if let known = part.opened ?? state.withLock({ $0.opened[number] }) { return known }
+        let opened = try reader.open(part.object, length: part.objectBytes)
+        state.withLock { $0.opened[number] = opened }
+        return opened
     }
 }

@@ -103,9 +103,18 @@ extension Archive {
     package static func reading(_ reader: ReplicaReader) throws(ArchiverError) -> Archive {
         try facing {
             let address = FilePath(reader.objects.address)
-            let store = try ArchiveStore.open(
-                reading: ReplicaSegments(reader), of: reader.manifest.archive, named: address)
-            return Archive.reading(store, named: address)
+            let segments = try ReplicaSegments(reader)
+            let checkpoint = try segments.checkpoint()
+            if checkpoint == nil { try reader.requireFitting(segments.inventory) }
+            func open(_ copy: CatalogueCopy?) throws(StorageError) -> ArchiveStore {
+                try ArchiveStore.open(
+                    reading: segments, of: reader.manifest.archive, named: address, beginningWith: copy)
+            }
+            do throws(StorageError) { return Archive.reading(try open(checkpoint), named: address) } catch {
+                // Another version of this program may have made it.
+                guard checkpoint != nil, error.code == .damaged else { throw error }
+                return Archive.reading(try open(nil), named: address)
+            }
         }
     }
 }

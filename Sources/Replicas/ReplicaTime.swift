@@ -20,6 +20,20 @@ package struct ReplicaTime: Sendable, Hashable, Comparable {
         self = ReplicaTime(time)
     }
 
+    /// The time as part of an object's name: "20261121T101530Z".
+    package var objectName: String { text.filter { $0 != "-" && $0 != ":" } }
+
+    /// Parses the name; nil if it is not in this form.
+    package init?(objectName name: String) {
+        let digits = Array(name)
+        guard digits.count == 16 else { return nil }
+        func part(_ range: Range<Int>) -> String { String(digits[range]) }
+        let text =
+            "\(part(0..<4))-\(part(4..<6))-\(part(6..<11)):\(part(11..<13)):\(part(13..<16))"
+        guard let time = ReplicaTime(text), time.objectName == name else { return nil }
+        self = time
+    }
+
     package static func < (left: ReplicaTime, right: ReplicaTime) -> Bool { left.time < right.time }
 
     /// The end of the year 9999.

@@ -32,13 +32,16 @@ package final class Replicator: Sendable {
     /// Whether the replica's description was read through this value.
     private let isKnown = Locked(false)
     private let progressCounter: OperationProgress?
+    /// How much is sent between two checkpoints; nil for the usual amount.
+    let checkpointBytes: UInt64?
 
     private var layout: ArchiveLayout { store.layout }
 
     package init(
         _ name: ReplicaName, _ settings: ReplicaSettings, of store: ArchiveStore, to objects: any ObjectStore,
-        progress: OperationProgress? = nil
+        progress: OperationProgress? = nil, checkpointBytes: UInt64? = nil
     ) throws(ArchiverError) {
+        self.checkpointBytes = checkpointBytes
         self.name = name
         self.settings = settings
         self.store = store
@@ -73,7 +76,16 @@ package final class Replicator: Sendable {
                 if known?.isUnknown == true { known = nil }
                 var progress = known ?? ReplicaProgress()
                 if comparing || known == nil { progress = try compared(known) }
-                let pass = try send(&progress, isCancelled)
+                var pass = try send(&progress, isCancelled)
+                if pass.problems.isEmpty, pass.objects > 0, isCheckpointDue(progress) {
+                    // The replica is complete without one: a full disk, or a store that fails now, waits for the next pass.
+                    _ = try? makeCheckpoint(&progress, isCancelled) { progress in
+                        let more = try send(&progress, isCancelled)
+                        pass.objects += more.objects
+                        pass.bytes += more.bytes
+                        return more.problems.isEmpty
+                    }
+                }
                 if let problem = pass.problems.first {
                     record(ArchiverError(.damaged, problem, remedy: Advice.checkArchive.text))
                 } else if progress.failure != nil {
@@ -134,6 +146,7 @@ package final class Replicator: Sendable {
             }
         }
         if pass.problems.isEmpty { progress.completeUntil = start }
+        progress.bytesSinceCheckpoint += pass.bytes
         try progress.write(name.text, in: layout)
         return pass
     }
@@ -215,6 +228,7 @@ package final class Replicator: Sendable {
         progressCounter?.add(bytes: UInt64(item.range.count))
         switch item.object {
         case .piece: progress.pieces[path]?.sentBytes = item.range.upperBound
+        case .checkpoint: break
         case .segment:
             progress.whole.insert(path)
             let hadPieces = progress.pieces.removeValue(forKey: path) != nil
@@ -224,21 +238,25 @@ package final class Replicator: Sendable {
     }
 
     /// Creates an object; if it exists, it must be the same, as after an answer that was lost.
-    private func put(
-        _ object: ReplicaObject, _ content: SegmentRange, _ digest: [UInt8], _ time: ReplicaTime
-    ) throws {
+    ///
+    /// - Returns: the object's length.
+    @discardableResult
+    func put(
+        _ object: ReplicaObject, _ content: any ObjectSource, _ digest: [UInt8], _ time: ReplicaTime
+    ) throws -> UInt64 {
         guard let objectName = object.name else { throw ArchiverError(.system, "\(object.text) is no object's name") }
         var source: any ObjectSource = try sealer.seal(object, content, sha256: digest, at: time)
         if let pacer { source = PacedSource(source) { pacer.pause(for: $0) } }
         let expected = source.length
-        if try objects.put(objectName, from: source) == .created { return }
+        if try objects.put(objectName, from: source) == .created { return expected }
         let length = try objects.length(of: objectName)
         let header = try ObjectHeader.read(objectName, from: objects)
-        guard length == expected, sealer.isOwn(header, object, length: content.range.count, sha256: digest) else {
+        guard length == expected, sealer.isOwn(header, object, length: Int(content.length), sha256: digest) else {
             throw ArchiverError(
                 .replica, "\(object.text) in \(objects.address) is there, and is not what this archive has",
                 remedy: Advice.checkReplica.text)
         }
+        return expected
     }
 
     /// Removes the pieces of a segment that is there as a whole; what stays does no harm.
@@ -336,24 +354,29 @@ extension SegmentName {
 }
 
 /// Keeps sending below a rate.
-final class SendingPace: Sendable {
+package final class SendingPace: Sendable {
     private let bytesPerSecond: UInt64
     private let free: Locked<ContinuousClock.Instant>
 
-    init(bytesPerSecond: UInt64) {
+    package init(bytesPerSecond: UInt64, at now: ContinuousClock.Instant = .now) {
         self.bytesPerSecond = max(1, bytesPerSecond)
-        free = Locked(.now)
+        free = Locked(now)
+    }
+
+    /// How long the caller must wait before it sends `bytes` more.
+    package func wait(for bytes: Int, at now: ContinuousClock.Instant) -> Duration {
+        let time = Duration.seconds(Double(bytes) / Double(bytesPerSecond))
+        let start = free.withLock { free in
+            let start = max(free, now)
+            free = start + time
+            return start
+        }
+        return now.duration(to: start)
     }
 
     /// Blocks until `bytes` more may be sent.
     func pause(for bytes: Int) {
-        let time = Duration.seconds(Double(bytes) / Double(bytesPerSecond))
-        let end = free.withLock { free in
-            let start = max(free, ContinuousClock.now)
-            free = start + time
-            return start
-        }
-        let left = ContinuousClock.now.duration(to: end)
+        let left = wait(for: bytes, at: .now)
         if left > .zero { usleep(UInt32(clamping: Int64(left / .microseconds(1)))) }
     }
 }

@@ -4,6 +4,8 @@ import Age
 import ArchiveFormat
 import ArchiveStorage
 import Archives
+import Foundation
+import Glibc
 import ObjectStore
 import Replicas
 import Roots
@@ -185,5 +187,22 @@ struct HostileStoreTests {
         #expect(try replicator.check(readingWith: [scene.identity]).mended == [])
         #expect(try scene.clone().problems == [])
         #expect(try scene.status.checkedData != nil)
+    }
+
+    @Test("a clone that was killed in its first step is finished, and one of another replica is left alone")
+    func killedFirst() throws {
+        let scene = try scene()
+        let manifest = try scene.reader().manifest
+        let place = scene.base.path.appending("clone")
+        mkdir(place.string, 0o700)
+        let marker = place.appending("clone.unfinished").string
+        try "\(manifest.archive.hex) \(manifest.signer)\n".write(toFile: marker, atomically: true, encoding: .utf8)
+        let result = try scene.clone("clone")
+        #expect(result.problems == [])
+        let other = scene.base.path.appending("other")
+        mkdir(other.string, 0o700)
+        try "another\n".write(
+            toFile: other.appending("clone.unfinished").string, atomically: true, encoding: .utf8)
+        #expect(try failure { try scene.clone("other") }?.code == .targetNotEmpty)
     }
 }

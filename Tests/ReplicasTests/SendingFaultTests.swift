@@ -110,4 +110,29 @@ struct SendingFaultTests {
         try scene.send()
         #expect(try scene.status.failure == nil)
     }
+
+    @Test(
+        "whatever a store refuses, captures go on, it is said with its remedy, and everything is sent when it answers",
+        arguments: [
+            .noSuchBucket, .notAllowed, .wrongCredentials, .noCredentials, .wrongClock, .wrongRegion, .full,
+            .unreachable, .tlsFailed, .busy, .unexpectedAnswer,
+        ] as [ObjectStoreError.Code])
+    func refusals(code: ObjectStoreError.Code) throws {
+        let scene = try ReplicaScene()
+        var made = [try scene.capture(0)]
+        try scene.send()
+        let before = scene.objects.objects
+        scene.objects.arrange { _ in .fails(code) }
+        made.append(try scene.capture(1))
+        let error = try #require(try failure { try scene.send() })
+        #expect(error.code == .replica && error.remedy == ObjectStoreError(code, "").remedy && error.remedy != nil)
+        #expect(try scene.status.failure?.message == error.message)
+        #expect(try scene.status.findings.count == 1)
+        #expect(scene.objects.objects == before, "nothing is overwritten")
+        made.append(try scene.capture(2))
+        scene.objects.arrange(nil)
+        try scene.send()
+        #expect(try scene.status.failure == nil && scene.status.missingBytes == 0)
+        try scene.expect(scene.clone().archive, has: made)
+    }
 }

@@ -1,7 +1,9 @@
 // When passes begin, by a clock of the test.
 
+import ObjectStore
 import Replicas
 import Testing
+import Threading
 
 @Suite("The schedule of sending")
 struct SendingScheduleTests {
@@ -67,5 +69,26 @@ struct SendingScheduleTests {
         #expect(schedule.isFailing)
         schedule.succeeded()
         #expect(schedule.due(at: at(0)) == nil && !schedule.isFailing)
+    }
+
+    @Test("a rate limit lets each part wait until those before it have had their time, and saves up no time")
+    func pace() {
+        let start = ContinuousClock.now
+        let pace = SendingPace(bytesPerSecond: 1000, at: start)
+        #expect(pace.wait(for: 500, at: start) == .zero)
+        #expect(pace.wait(for: 500, at: start) == .milliseconds(500))
+        #expect(pace.wait(for: 1, at: start) == .seconds(1))
+        let later = start + .seconds(60)
+        #expect(pace.wait(for: 1000, at: later) == .zero)
+        #expect(pace.wait(for: 1, at: later) == .seconds(1))
+    }
+
+    @Test("every byte of an object is counted against the rate")
+    func pacedSource() throws {
+        let counted = Locked(0)
+        let source = PacedSource(BytesSource([1, 2, 3])) { bytes in counted.withLock { $0 += bytes } }
+        let store = MemoryStore()
+        _ = try store.put(#require(ObjectName("a")), from: source)
+        #expect(counted.withLock { $0 } == 3)
     }
 }

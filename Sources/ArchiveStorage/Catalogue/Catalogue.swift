@@ -40,7 +40,7 @@ package final class Catalogue: Sendable {
     ///
     /// - Parameter attempt: the number of earlier waits for the same lock.
     /// - Returns: false after a minute.
-    private static func wait(_ attempt: Int) -> Bool {
+    static func wait(_ attempt: Int) -> Bool {
         switch attempt {
         case ..<100: usleep(50)
         case ..<1000: usleep(1000)
@@ -99,8 +99,10 @@ package final class Catalogue: Sendable {
 
     /// A catalogue in memory, for an archive that cannot be written to.
     ///
-    /// - Parameter archive: the archive's directory, for errors.
-    package init(inMemoryFor archive: FilePath) throws(StorageError) {
+    /// - Parameters:
+    ///   - archive: the archive's directory, for errors.
+    ///   - database: an earlier copy of the catalogue; nil for an empty one.
+    package init(inMemoryFor archive: FilePath, beginningWith database: [UInt8]? = nil) throws(StorageError) {
         path = archive
         file = nil
         checkpoints = nil
@@ -108,7 +110,10 @@ package final class Catalogue: Sendable {
             var configuration = Configuration()
             configuration.prepareDatabase { Catalogue.limit($0) }
             let queue = try DatabaseQueue(configuration: configuration)
-            try queue.writeWithoutTransaction { try CatalogueSchema.prepare($0) }
+            try queue.writeWithoutTransaction { db in
+                if let database { try CatalogueCopy.load(database, into: db) }
+                try CatalogueSchema.prepare(db)
+            }
             connection = Locked(queue)
         } catch {
             throw Catalogue.failure(error, archive)

@@ -41,6 +41,18 @@ package struct ReplicaProgress: Sendable, Hashable, Codable {
         }
     }
 
+    /// A copy of the catalogue in the replica.
+    package struct Checkpoint: Sendable, Hashable, Codable {
+        package let name: String
+        /// The length of the object.
+        package let bytes: UInt64
+
+        package init(name: String, bytes: UInt64) {
+            self.name = name
+            self.bytes = bytes
+        }
+    }
+
     /// The paths of the sealed segments that the replica has as a whole.
     package var whole: Set<String> = []
     /// What was sent of the others, by their paths.
@@ -54,6 +66,10 @@ package struct ReplicaProgress: Sendable, Hashable, Codable {
     package var checkedData: Timestamp?
     /// When files were last read from the replica alone and compared.
     package var tested: Timestamp?
+    /// The newest copy of the catalogue in the replica.
+    package var checkpoint: Checkpoint?
+    /// The bytes that were sent since.
+    package var bytesSinceCheckpoint: UInt64 = 0
     /// Why replicating failed; nil if the last attempt succeeded.
     package var failure: Failure?
     /// Whether the replica was not compared yet with the archive: what it has is not known.

@@ -1,5 +1,6 @@
 // Options that every command takes.
 
+internal import ArchiveStorage
 internal import ArchiverKit
 internal import ArgumentParser
 internal import Configuring
@@ -16,9 +17,12 @@ enum ListFormat: String, ExpressibleByArgument, CaseIterable {
 struct GlobalOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The archive (default: $ARCHIVER_ARCHIVE, the configured one, or ~/.local/share/archiver).",
-            valueName: "path"))
-    var archive: PathArgument?
+            "The archive, or the address of a replica to read (default: $ARCHIVER_ARCHIVE, the configured one, or "
+                + "~/.local/share/archiver).",
+            valueName: "path|url"))
+    var archive: ArchiveArgument?
+
+    @OptionGroup var replica: ReplicaReading
 
     @Flag(help: "Use a new or another archive in place of the one that this machine remembers.")
     var create = false
@@ -58,6 +62,11 @@ struct GlobalOptions: ParsableArguments {
     func openArchive(
         creating: Bool = false, reportsFindings: Bool = true, configuration: ServiceConfiguration? = nil
     ) throws(ArchiverError) -> Archive {
+        if !creating, let address = archiveAddress {
+            let archive = try replica.archive(at: address)
+            if reportsFindings { FindingReport(archive.findings).write(Console(self)) }
+            return archive
+        }
         let (place, source) = try archivePlace(configuration)
         let known = create ? nil : KnownArchive.find(at: place)
         let archive: Archive
@@ -118,14 +127,22 @@ struct GlobalOptions: ParsableArguments {
 
     private static let defaultSource = "default"
 
+    /// Throws if a replica is named in place of an archive: the command would change it, or is about a local archive.
+    func refuseReplica() throws(ArchiverError) { if archiveAddress != nil { _ = try archivePlace() } }
+
     /// The absolute path of the archive, and where it comes from: an option, a variable, the configuration or the default.
     ///
     /// - Parameter configuration: the configuration that may name it; nil for the user's.
     func archivePlace(
         _ configuration: ServiceConfiguration? = nil
     ) throws(ArchiverError) -> (path: FilePath, source: String) {
+        if let address = archiveAddress {
+            throw ArchiverError(
+                .readOnly, "\(Escaping.text(address)) is a replica, which can only be read",
+                remedy: Advice.cloneToWrite.text)
+        }
         if let archive { return (archive.path.absolute, "--archive") }
-        if let path = GlobalOptions.directoryOfEnvironment {
+        if let path = GlobalOptions.archiveOfEnvironment?.path {
             return (path.absolute, "$ARCHIVER_ARCHIVE")
         }
         let configuration = if let configuration { configuration } else { try ServiceConfiguration.present }
@@ -144,10 +161,14 @@ struct GlobalOptions: ParsableArguments {
     }
 
     /// The archive that the environment names.
-    static var directoryOfEnvironment: FilePath? {
+    static var archiveOfEnvironment: ArchiveArgument? {
         guard let value = getenv("ARCHIVER_ARCHIVE"), value.pointee != 0 else { return nil }
-        return FilePath(platformString: value)
+        let bytes = UnsafeRawBufferPointer(start: value, count: strlen(value))
+        return ArchiveArgument(argument: ByteArgument.text(of: bytes))
     }
+
+    /// The address of the replica that the command line or the environment names in place of an archive.
+    var archiveAddress: String? { archive.map(\.address) ?? GlobalOptions.archiveOfEnvironment?.address }
 
     /// The error if the archive that this machine remembers is not at its path.
     private func absence(_ message: String, _ known: KnownArchive, _ choice: String) -> ArchiverError {

@@ -23,6 +23,7 @@ struct ReversalArguments: ParsableArguments {
 
     func run(_ reversal: LoggedOperation.Reversal) throws {
         let console = Console(global)
+        try global.refuseReplica()
         let context = try RootContext(global.openArchive(), directory)
         let (archive, root) = (context.archive, try context.oneRoot())
         let options = ReversalOptions(

@@ -49,6 +49,7 @@ struct RestoreCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
+        if target == nil { try global.refuseReplica() }
         let context = try RootContext(
             global.openArchive(), place, paths: selector.pathAfterColon + paths.map(\.bytes))
         switch try context.selection(selector, states) {

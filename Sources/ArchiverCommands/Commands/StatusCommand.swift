@@ -36,7 +36,7 @@ struct StatusCommand: ParsableCommand {
     @Option(help: ArgumentHelp("How long to wait for a watcher's answer.", valueName: "duration"))
     var patience = DurationArgument(.seconds(15))
 
-    @Option(help: ArgumentHelp("Exit with 3 if a root was last proven current before this.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Exit with 3 if the newest state is older than this.", valueName: "duration"))
     var maxLag: DurationArgument?
 
     @Flag(help: "Print metrics in the text format of OpenMetrics.")
@@ -52,6 +52,7 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
+        try global.refuseReplica()
         let archive = try global.openArchive(reportsFindings: false)
         let root = try directory.map { try archive.root(holding: $0.path.resolved)?.path ?? $0.path }
         let status = try archive.status(of: root, patience: patience.duration)

@@ -34,7 +34,7 @@ enum CommandGroups {
                 KeepCommand.self, LabelCommand.self, PinCommand.self, UnpinCommand.self, NoteCommand.self,
                 ForgetCommand.self, UnforgetCommand.self, PurgeCommand.self, PruneCommand.self, UsageCommand.self,
             ]),
-        CommandGroup(name: "Replicate", subcommands: [ReplicaCommand.self, KeysCommand.self]),
+        CommandGroup(name: "Replicate", subcommands: [ReplicaCommand.self, FleetCommand.self, KeysCommand.self]),
         CommandGroup(
             name: "Look after",
             subcommands: [

@@ -86,6 +86,7 @@ struct PurgeCommand: ParsableCommand {
     private func plan(
         _ console: Console, _ isInterrupted: @escaping @Sendable () -> Bool
     ) throws -> (target: PurgeTarget, archive: FilePath, plan: PurgeResult?) {
+        try global.refuseReplica()
         let archive = try global.openArchive()
         let target = try target(in: archive)
         if yes, !change.dryRun { return (target, archive.directory, nil) }

@@ -16,11 +16,13 @@ struct ReplicaAddCommand: ParsableCommand {
             without them nothing can be restored from the replica. A running watcher begins to send within a minute; \
             'archiver replica sync' sends now.
 
-            The address is a directory that exists: file:///mnt/disk/desk. Each archive of each machine needs its own.
+            The address is a directory that exists (file:///mnt/disk/desk), one of another machine (sftp://host/path), \
+            or a bucket (s3://bucket/desk). Each archive of each machine needs its own.
 
             Examples:
               archiver replica add disk file:///mnt/disk/desk --recipient age1…
-              archiver replica add disk file:///mnt/disk/desk --recipients-file ~/keys
+              archiver replica add cloud s3://backups/desk --recipient age1…
+              archiver replica add disk file:///mnt/disk/desk --recipients-file ~/recipients --limit-rate 2M
             """)
 
     @Argument(help: ArgumentHelp("How to call it.", valueName: "name"))
@@ -34,8 +36,6 @@ struct ReplicaAddCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("A file with public keys, one a line.", valueName: "file"))
     var recipientsFile: PathArgument?
-
-    @OptionGroup var identity: IdentityOptions
 
     @Option(help: ArgumentHelp("The most bytes to send in a second.", valueName: "size"))
     var limitRate: SizeArgument?
@@ -58,9 +58,9 @@ struct ReplicaAddCommand: ParsableCommand {
         request.isEncrypted = !noEncryption
         request.rateLimit = limitRate.map { max(1, $0.bytes) }
         request.recipients = try recipients()
-        if let file = identity.identity {
+        if let file = global.replica.identity {
             request.identityFile = file.path.absolute.string
-            let own = try identity.read().compactMap(\.recipient)
+            let own = try global.replica.identities().compactMap(\.recipient)
             if !noEncryption, !own.contains(where: request.recipients.contains) {
                 throw Failure(
                     ArchiverError(

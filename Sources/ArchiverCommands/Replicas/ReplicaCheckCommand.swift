@@ -27,7 +27,6 @@ struct ReplicaCheckCommand: ParsableCommand {
     @Flag(help: "Read and verify every byte.")
     var data = false
 
-    @OptionGroup var identity: IdentityOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
@@ -35,7 +34,7 @@ struct ReplicaCheckCommand: ParsableCommand {
         let archive = try global.openArchive()
         var results: [ReplicaCheckJSON] = []
         for name in try selection.names(in: archive) {
-            let identities = data ? try ReplicaIdentity.read(identity, of: name, archive) : nil
+            let identities = data ? try ReplicaIdentity.read(global.replica, of: name, archive) : nil
             let progress = OperationProgress()
             let line = ProgressLine("checking '\(name)'", progress, console)
             defer { line.end() }
@@ -70,7 +69,6 @@ struct ReplicaTestCommand: ParsableCommand {
             """)
 
     @OptionGroup var selection: ReplicaSelection
-    @OptionGroup var identity: IdentityOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
@@ -78,7 +76,7 @@ struct ReplicaTestCommand: ParsableCommand {
         let archive = try global.openArchive()
         var results: [ReplicaTestJSON] = []
         for name in try selection.names(in: archive) {
-            let identities = try ReplicaIdentity.read(identity, of: name, archive)
+            let identities = try ReplicaIdentity.read(global.replica, of: name, archive)
             results.append(ReplicaTestJSON(name: name.text, result: try archive.testReplica(name, identities)))
         }
         if console.isJSON {
@@ -96,9 +94,9 @@ struct ReplicaTestCommand: ParsableCommand {
 /// The identity that reads a replica.
 enum ReplicaIdentity {
     /// The identities of the named file, or of the one that was named when the replica was added.
-    static func read(_ options: IdentityOptions, of name: ReplicaName, _ archive: Archive) throws -> [AgeIdentity] {
-        if options.identity != nil { return try options.read() }
+    static func read(_ options: ReplicaReading, of name: ReplicaName, _ archive: Archive) throws -> [AgeIdentity] {
+        if options.identity != nil { return try options.identities() }
         guard let file = try archive.identityFile(of: name) else { return [] }
-        return try IdentityOptions.read(FilePath(file))
+        return try IdentityFile.read(FilePath(file))
     }
 }

@@ -28,21 +28,13 @@ struct ReplicaCloneCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The new archive: a directory that is missing or empty.", valueName: "dir"))
     var directory: PathArgument
 
-    @OptionGroup var identity: IdentityOptions
-
-    @Option(
-        help: ArgumentHelp("The public key that must have signed it, as 'replica add' printed it.", valueName: "key"))
-    var signer: String?
-
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
         let console = Console(global)
         let isInterrupted = Interruptions.flag()
-        let identities = try identity.read()
-        let objects = try ReplicaStores.all.open(url)
-        defer { objects.close() }
-        let reader = try ReplicaReader(objects, identities, signer: signer)
+        let reader = try global.replica.reader(at: url)
+        defer { reader.objects.close() }
         let progress = OperationProgress()
         let line = ProgressLine("cloning \(Escaping.text(url))", progress, console)
         let result: ReplicaClone.Result

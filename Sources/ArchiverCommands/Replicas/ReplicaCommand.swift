@@ -14,7 +14,8 @@ struct ReplicaCommand: ParsableCommand {
         discussion: """
             A replica follows the archive: a running watcher sends each commit within seconds, and captures never wait \
             for it. It is encrypted for recipients (age) and signed by this machine. Its address is a directory, such as \
-            one on a USB disk or a network file system: file:///mnt/disk/desk.
+            one on a USB disk (file:///mnt/disk/desk), one of another machine (sftp://host/path), or a bucket \
+            (s3://bucket/desk). Commands that read take the address with --archive.
 
             Examples:
               archiver keys new -o ~/desk.key

@@ -125,7 +125,7 @@ struct EnableCommand: ParsableCommand {
         _ place: ConfigurationEdit.ArchivePlace, _ configuration: ServiceConfiguration
     ) throws -> Archive {
         var global = global
-        if global.archive == nil { global.archive = PathArgument(argument: ByteArgument.text(of: place.path.bytes)) }
+        if global.archive == nil { global.archive = ArchiveArgument(argument: ByteArgument.text(of: place.path.bytes)) }
         return try global.openArchive(creating: true, configuration: configuration)
     }
 

@@ -217,4 +217,116 @@ struct ReplicaTests {
         #expect(
             file.range(of: Data("AGE-SECRET-KEY".utf8)) == nil && file.starts(with: Data("age-encryption.org/v1".utf8)))
     }
+
+    @Test("every command that reads takes a replica's address, and those that write refuse and name the clone")
+    func readOnly() throws {
+        let place = try Place()
+        let work = place.work
+        try work.write("notes/todo.txt", "three\n")
+        #expect(try work.run("capture", work.root.string, "--replicas").status == 0)
+        let root = ["--root", work.root.string]
+        func run(_ words: [String]) throws -> ChildProcess.Outcome {
+            try work.run(words + ["--archive", place.url, "--identity", place.key])
+        }
+        let target = work.path("restored").string
+        for words in [
+            ["list"] + root, ["list", "--all"], ["log"] + root, ["show", "latest"] + root,
+            ["cat", "latest:notes/todo.txt"] + root,
+            ["diff", "latest~1", "latest"] + root, ["find", "todo"] + root, ["grep", "three"] + root,
+            ["blame", "notes/todo.txt"] + root, ["deleted"] + root, ["changes"] + root, ["sessions"] + root,
+            ["roots"], ["usage"] + root, ["check"], ["pin"] + root, ["note"] + root,
+            ["restore", "latest", "--target", target] + root,
+        ] {
+            let outcome = try run(words)
+            #expect(outcome.status == 0, "\(words): \(outcome.status) \(outcome.errorText)")
+        }
+        let restored = work.path("restored/notes/todo.txt").string
+        #expect(try String(contentsOfFile: restored, encoding: .utf8) == "three\n")
+        let before = try place.objects()
+        for words in [
+            ["capture", work.root.string], ["watch", work.root.string], ["label", "latest", "good"] + root,
+            ["pin", "latest"] + root, ["forget", "latest~1"] + root, ["prune"], ["undo", work.root.string],
+            ["restore", "latest~1"] + root, ["repair"], ["purge", "notes/todo.txt", "--yes"] + root,
+            ["replica", "add", "more", place.url, "--recipient", place.recipient], ["keep", "--daily", "7d"],
+            ["status"],
+        ] {
+            let outcome = try run(words)
+            #expect(outcome.status != 0, "\(words)")
+            #expect(
+                outcome.errorText.contains("can only be read") && outcome.errorText.contains("replica clone"),
+                "\(words): \(outcome.errorText)")
+        }
+        #expect(try place.objects() == before)
+        // The variable, a wrong key, no key, another signer, and an address that is wrong.
+        let variable = try work.run("roots", "--identity", place.key, environment: ["ARCHIVER_ARCHIVE": place.url])
+        #expect(variable.status == 0, "\(variable.errorText)")
+        #expect(try work.run("keys", "new", "-o", work.path("other").string).status == 0)
+        let wrong = try work.run("--archive", place.url, "--identity", work.path("other").string, "list", "--all")
+        #expect(wrong.status == 12, "\(wrong.errorText)")
+        #expect(try work.run("--archive", place.url, "list", "--all").status == 12)
+        let signer = String(repeating: "0", count: 64)
+        let signed = try run(["list", "--all", "--signer", signer])
+        #expect(signed.status == 1 && signed.errorText.contains("is signed by"), "\(signed.errorText)")
+        let missing = try work.run("--archive", place.url + "-none", "--identity", place.key, "list", "--all")
+        #expect(missing.status == 1 && missing.errorText.contains("does not exist"), "\(missing.errorText)")
+    }
+
+    @Test("a fleet is listed without a key, and --max-lag finds the machine that has stopped")
+    func fleet() throws {
+        let place = try Place()
+        let work = place.work
+        #expect(try work.run("replica", "sync").status == 0)
+        let above = "file://" + work.path("disk").removingLastComponent().string
+        let listed = try work.run("fleet", above, "--max-lag", "24h", "--json")
+        #expect(listed.status == 0, "\(listed.errorText)")
+        let rows = try JSON.array(listed.output)
+        #expect(rows.count == 1 && rows.first?["replica"] as? String == "disk/", "\(listed.text)")
+        #expect((rows.first?["storedBytes"] as? Int ?? 0) > 0 && rows.first?["completeUntil"] is String)
+        // Objects without a description.
+        #expect(unlink(work.path("disk/archiver-replica.json").string) == 0)
+        let broken = try work.run("fleet", above, "--max-lag", "24h")
+        #expect(broken.status == 3 && broken.errorText.contains("archiver-replica.json"), "\(broken.errorText)")
+        #expect(try work.run("fleet", "file:///none/there").status == 1)
+    }
+
+    @Test(
+        "a passphrase is asked for and not shown, and a wrong one is a wrong identity",
+        .enabled(if: Workplace.hasTerminals))
+    func askedPassphrase() throws {
+        let place = try Place()
+        let work = place.work
+        #expect(try work.run("replica", "sync").status == 0)
+        let fifo = work.path("keys")
+        #expect(mkfifo(fifo.string, 0o600) == 0)
+        let typing = Glibc.open(fifo.string, O_RDWR | O_CLOEXEC)
+        defer { close(typing) }
+        func type(_ words: [String], _ answers: [(question: String, answer: String)]) throws -> ChildProcess.Outcome {
+            let child = try work.startOnTerminal(words, keys: fifo)
+            for (question, answer) in answers {
+                try child.output { $0.contains(question) }
+                let bytes = Array((answer + "\n").utf8)
+                #expect(write(typing, bytes, bytes.count) == bytes.count)
+            }
+            return try child.finish()
+        }
+        let file = work.path("protected.key").string
+        let differing = try type(
+            ["keys", "new", "-o", file, "--passphrase"], [("New passphrase", "one"), ("Again", "two")])
+        #expect(differing.text.contains("differ") && access(file, F_OK) != 0, "\(differing.text)")
+        let made = try type(
+            ["keys", "new", "-o", file, "--passphrase"], [("New passphrase", "let me in"), ("Again", "let me in")])
+        #expect(access(file, F_OK) == 0, "\(made.text)")
+        #expect(!made.text.contains("let me in"), "it is shown")
+        let recipient = try #require(made.text.firstMatch(of: /age1[a-z0-9]+/)).0
+        #expect(try !String(contentsOfFile: file, encoding: .isoLatin1).contains("AGE-SECRET-KEY"))
+        let url = "file://" + work.path("second").string
+        mkdir(work.path("second").string, 0o700)
+        #expect(try work.run("replica", "add", "second", url, "--recipient", String(recipient)).status == 0)
+        #expect(try work.run("replica", "sync", "second").status == 0)
+        let list = ["--archive", url, "--identity", file, "list", "--all"]
+        let wrong = try type(list, [("Passphrase", "let me out")])
+        #expect(wrong.text.contains("cannot be used") && wrong.status == 12, "\(wrong.status) \(wrong.text)")
+        let right = try type(list, [("Passphrase", "let me in")])
+        #expect(right.status == 0 && right.text.contains(work.root.string), "\(right.text)")
+    }
 }

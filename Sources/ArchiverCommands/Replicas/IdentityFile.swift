@@ -1,43 +1,30 @@
-// The identity that reads a replica: a file, which may be protected by a passphrase.
+// The file with the identity that reads a replica, which may be protected by a passphrase; secrets that are typed.
 
 internal import Age
 internal import ArchiverKit
-internal import ArgumentParser
 internal import FileIO
 internal import Glibc
 internal import Replicas
 internal import SystemPackage
 
-/// The file with the identity.
-struct IdentityOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The file with the identity that reads the replica; '-' reads it from stdin.", valueName: "file"))
-    var identity: PathArgument?
-
-    /// The identities of the file; none if no file is named.
-    ///
-    /// - Throws: `Failure` with the exit code 12 if it holds none, or the passphrase is wrong.
-    func read() throws -> [AgeIdentity] {
-        guard let identity else { return [] }
-        return try IdentityOptions.read(identity.path)
-    }
-
+/// Files with identities.
+enum IdentityFile {
     /// The identities in a file.
-    static func read(_ path: FilePath) throws -> [AgeIdentity] {
+    ///
+    /// - Throws: `ArchiverError` with the code `wrongIdentity` if it holds none, or the passphrase is wrong.
+    static func read(_ path: FilePath) throws(ArchiverError) -> [AgeIdentity] {
         let name = Escaping.text(path.bytes)
-        let bytes = try SecretFile.read(path)
         do {
+            let bytes = try SecretFile.read(path)
             return try AgeIdentityFile.identities(in: bytes) { try Passphrase.ask("Passphrase of \(name): ") }
         } catch let error as AgeError {
-            throw Failure(
-                ArchiverError(
-                    .wrongIdentity, "the identity in \(name) cannot be used: \(error)",
-                    remedy: error.code == .wrongPassphrase || error.code == .passphraseNeeded
-                        ? "run the command again with the right passphrase"
-                        : "name a file that 'archiver keys new' or age-keygen made",
-                    path: path))
-        }
+            throw ArchiverError(
+                .wrongIdentity, "the identity in \(name) cannot be used: \(error)",
+                remedy: error.code == .wrongPassphrase || error.code == .passphraseNeeded
+                    ? "run the command again with the right passphrase"
+                    : "name a file that 'archiver keys new' or age-keygen made",
+                path: path)
+        } catch { throw ArchiverError(any: error) }
     }
 }
 
