@@ -76,7 +76,7 @@ let package = Package(
         // MARK: TestSupport - shared code of the test targets
         .target(
             name: "TestSupport",
-            dependencies: ["CLinux", "FileIO", .product(name: "SystemPackage", package: "swift-system")],
+            dependencies: ["FileIO", "Programs", .product(name: "SystemPackage", package: "swift-system")],
             path: "Tests/TestSupport"),
 
         // MARK: Archives - an open archive: its roots, snapshots, selectors, differences, operations, undo

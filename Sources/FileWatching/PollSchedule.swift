@@ -1,4 +1,5 @@
-// When to poll directories that cannot be watched: often if polling finds changes, seldom if it is expensive.
+// When to poll directories that cannot be watched, and for a root that is away: often if polling finds changes, seldom
+// if it is expensive.
 
 /// Poll times at intervals that depend on the cost and the result of the last poll.
 struct PollSchedule {
@@ -11,11 +12,14 @@ struct PollSchedule {
     /// The time between two polls; it grows with the time that the last poll took (`costFactor`).
     private(set) var interval: Duration
 
-    /// - Parameter timeScale: the factor by which the intervals are shortened.
-    init(timeScale: Int = 1) {
-        shortest = .seconds(1) / timeScale
-        longest = .seconds(60) / timeScale
-        interval = shortest
+    /// - Parameters:
+    ///   - shortest: the first interval, in seconds.
+    ///   - longest: the longest interval, in seconds.
+    ///   - timeScale: the factor by which the intervals are shortened.
+    init(from shortest: Int, to longest: Int, timeScale: Int = 1) {
+        self.shortest = .seconds(shortest) / timeScale
+        self.longest = .seconds(longest) / timeScale
+        interval = self.shortest
     }
 
     func isDue(at now: ContinuousClock.Instant) -> Bool {

@@ -21,3 +21,38 @@ package struct TreeWatchStatus: Hashable, Sendable {
     /// The current time between two polls; nil if nothing is polled.
     package let pollInterval: Duration?
 }
+
+/// The phase of a root's watch.
+package enum WatchPhase: String, Sendable, CaseIterable {
+    /// The root does not exist yet; the watcher waits for it.
+    case waiting
+    /// The first crawl is running.
+    case arming
+    /// Every change is reported.
+    case armed
+    /// The root is no longer at its path; the directory above is watched for its return.
+    case unavailable
+    /// The root is back and is being crawled.
+    case returning
+
+    /// Whether the root is missing.
+    var isAway: Bool { self == .waiting || self == .unavailable }
+}
+
+/// The number of a root's directories in each state.
+package struct WatchStats: Hashable, Sendable {
+    /// Directories with an inotify watch.
+    package internal(set) var inotifyDirectories = 0
+    /// Directories with a fanotify mark.
+    package internal(set) var fanotifyDirectories = 0
+    /// Directories that are polled with everything below them.
+    package internal(set) var polledDirectories = 0
+    package internal(set) var unreadableDirectories = 0
+    /// Directories on another mount, which are not entered.
+    package internal(set) var mountPoints = 0
+    /// Directories that are excluded with everything below them.
+    package internal(set) var excludedDirectories = 0
+
+    /// Directories whose changes are reported when they happen.
+    package var watchedDirectories: Int { inotifyDirectories + fanotifyDirectories }
+}

@@ -73,13 +73,13 @@ extension WatchedTree {
         if phase == .waiting { identity = nil }
         cancelAudit()
         settings.events.send(.rootUnavailable)
-        absence.start(from: hooks.now())
+        absence.start(at: hooks.now())
         findRoot()
     }
 
     private func findRoot() {
         watchAbove()
-        if absence.isDue(at: hooks.now()) { absence.advance(from: hooks.now()) }
+        if absence.isDue(at: hooks.now()) { absence.finish(found: false, took: .zero, at: hooks.now()) }
         guard let found = try? OpenTree(settings.path) else { return }
         // On another file system it is not the root: the root is unmounted and its mount point shows, or it is covered.
         if let identity, identity.device != found.status.device { return }

@@ -39,7 +39,7 @@ final class WatchedTree {
     /// The watches on the directories above the root, which report only their own renaming.
     var ancestors: Set<WatchID> = []
     /// When to check again for a missing root, in case no event reports its return.
-    var absence: Backoff
+    var absence: PollSchedule
 
     /// Why the entire root is polled; nil if it can be watched.
     var fallbackOfRoot: Fallback?
@@ -73,8 +73,8 @@ final class WatchedTree {
         self.sources = sources
         self.hooks = hooks
         rule = SettleRule(timing: settings.timing)
-        absence = Backoff(timeScale: settings.timing.timeScale)
-        polling = PollSchedule(timeScale: settings.timing.timeScale)
+        absence = PollSchedule(from: 2, to: 32, timeScale: settings.timing.timeScale)
+        polling = PollSchedule(from: 1, to: 60, timeScale: settings.timing.timeScale)
         tracker = ChangeTracker(rules: settings.rules)
     }
 
@@ -266,39 +266,5 @@ final class WatchedTree {
 
     func endGap(_ cause: Gap.Cause) {
         if let gap = gaps.end(cause, at: .now) { settings.events.send(.gap(gap)) }
-    }
-}
-
-/// Retry times with growing intervals.
-struct Backoff {
-    private let first: Duration
-    private let longest: Duration
-    private(set) var next: ContinuousClock.Instant?
-    private var interval: Duration
-
-    /// - Parameter timeScale: the factor by which the intervals are shortened.
-    init(timeScale: Int = 1) {
-        first = .seconds(2) / timeScale
-        longest = .seconds(32) / timeScale
-        interval = first
-    }
-
-    func isDue(at now: ContinuousClock.Instant) -> Bool {
-        next.map { now >= $0 } ?? false
-    }
-
-    mutating func start(from now: ContinuousClock.Instant) {
-        interval = first
-        next = now + interval
-    }
-
-    /// Schedules the next retry after twice the last interval.
-    mutating func advance(from now: ContinuousClock.Instant) {
-        interval = min(interval * 2, longest)
-        next = now + interval
-    }
-
-    mutating func stop() {
-        next = nil
     }
 }

@@ -22,7 +22,7 @@ struct MountPoints {
     /// Whether `step` concerns the metadata or the content of a mount point.
     ///
     /// Neither belongs to the root. A step that would remove or replace the mount point itself fails instead.
-    mutating func exempt(_ step: RestoreStep) throws -> Bool {
+    mutating func isAtMountPoint(_ step: RestoreStep) throws -> Bool {
         if isIncluded { return false }
         if let parent = step.path.parent, isElsewhere(parent) { return true }
         return step.present?.kind == .directory && step.wanted?.kind == .directory && isElsewhere(step.path)

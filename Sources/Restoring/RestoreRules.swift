@@ -118,7 +118,7 @@ struct RestoreRules {
         var leftUnread: Set<RelativePath> = []
         try forEachStep { step in
             guard let kind = (step.wanted ?? step.present)?.kind else { return }
-            if try mounts.exempt(step) { return found.add(step.path) }
+            if try mounts.isAtMountPoint(step) { return found.add(step.path) }
             if !isInRepository, try repositories.contain(step.path, isDirectory: kind == .directory) {
                 if !leavesRepositories {
                     restored += 1

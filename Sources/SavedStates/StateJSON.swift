@@ -16,16 +16,16 @@ package struct StateJSON: Encodable, Sendable {
     ///
     /// - Parameter limit: the number of bytes after which it is cut and ends with "…".
     package func compact(limit: Int = .max) throws -> String {
-        struct Enough: Error {}
+        struct LimitReached: Error {}
         var text: [UInt8] = []
         do {
             try item.encoded().withUnsafeBytes { bytes in
                 try CBORJSONWriter.write(bytes, pretty: false) { piece in
                     text += piece
-                    if text.count > limit { throw Enough() }
+                    if text.count > limit { throw LimitReached() }
                 }
             }
-        } catch is Enough {
+        } catch is LimitReached {
             return String(decoding: text, as: UTF8.self) + "…"
         }
         return String(decoding: text, as: UTF8.self)

@@ -8,6 +8,7 @@ internal import FileIO
 internal import Glibc
 internal import SnapshotTree
 internal import SystemPackage
+internal import Threading
 
 /// Saves the states of one title, one at a time across all processes.
 package struct StateWriter: Sendable {
@@ -48,12 +49,11 @@ package struct StateWriter: Sendable {
         _ body: @escaping @Sendable (ListedState?) throws -> Result
     ) async throws -> Result {
         try await TitleTurns.shared.take(place)
-        var pause = StateWriter.firstPause
+        var pauses = StateWriter.pauses
         while true {
             if let result = try await attempt(body) { return result }
             // A cancelled task ends its turn in the next attempt.
-            try? await Task.sleep(for: pause)
-            pause = min(pause * 2, StateWriter.lastPause)
+            try? await Task.sleep(for: pauses.next())
         }
     }
 
@@ -85,7 +85,7 @@ package struct StateWriter: Sendable {
     }
 
     /// The pauses between attempts to lock a title that another process holds.
-    private static let (firstPause, lastPause) = (Duration.milliseconds(1), Duration.milliseconds(16))
+    private static let pauses = Backoff(.milliseconds(1), atMost: .milliseconds(16))
 
     private var place: TitleTurns.Place { .init(archive: store.manifest.id, title: title) }
 
@@ -101,7 +101,7 @@ package struct StateWriter: Sendable {
         while true {
             if let lock = try FileLock.tryExclusive(lockFile) { return lock }
             if ContinuousClock.now >= limit { throw StateError.titlesEntangled(title: title, held: held) }
-            usleep(UInt32(StateWriter.firstPause / .microseconds(1)))
+            usleep(UInt32(StateWriter.pauses.first / .microseconds(1)))
         }
     }
 

@@ -45,11 +45,10 @@ final class LargeFileReadings: Sendable {
 
     /// Captures every postponed large file, in its current state or a later one.
     func captureWaiting(of root: WatchedRoot) async {
-        var retry = root.firstRetry
+        var retries = root.retries
         while !root.shouldStop, !files.waiting.isEmpty {
             if await read(all: true, of: root), !files.isAnyLeft { return }
-            await root.pause(retry)
-            retry = min(retry * 2, root.lastRetry)
+            await root.pause(retries.next())
             // A change that prevented the commit may have to be captured first.
             guard let flush = await root.watch.flush() else { return }
             await root.captured.wait(for: flush)
@@ -90,7 +89,7 @@ final class LargeFileReadings: Sendable {
             let start = ContinuousClock.now
             let outcome = await capture(next, of: root)
             let took = service.options.hooks.readingTime(next) ?? (ContinuousClock.now - start)
-            files.end(next, outcome, began: start, took: took, retryAfter: root.firstRetry)
+            files.end(next, outcome, began: start, took: took, retryAfter: root.retries.first)
             if outcome != .captured { isDone = false }
             // The main capture must visit the file again: it differs from the archive's version.
             if outcome == .superseded { root.watch.markDirty([.entry(next)]) }
@@ -100,13 +99,13 @@ final class LargeFileReadings: Sendable {
 
     /// Reads one file, and commits it into a snapshot based on the latest one.
     private func capture(_ file: RelativePath, of root: WatchedRoot) async -> LargeFiles.Outcome {
-        let (path, journal, service) = (root.path, root.journal, root.service)
+        let (path, state, service) = (root.path, root.state, root.service)
         do throws(ArchiverError) {
             let result = try await Blocking.run { [self] () throws(ArchiverError) in
                 try facing { try captureBlocking(file, of: root) }
             }
             guard let result else { return .superseded }
-            journal.captureEnded(of: file, result, at: .now)
+            state.captureEnded(of: file, result, at: .now)
             if let snapshot = result.snapshot { root.announce(snapshot) }
             root.reportProblems(result)
             return .captured
@@ -114,7 +113,7 @@ final class LargeFileReadings: Sendable {
             if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .superseded }
             // At the end, the last capture includes the file, and reports errors itself. Repeated errors are not
             // reported.
-            if !root.shouldStop, journal.captureFailed(error) { service.report(.error(root: path, error)) }
+            if !root.shouldStop, state.captureFailed(error) { service.report(.error(root: path, error)) }
             _ = await root.makesRoom(after: error)
             return .failed
         }
@@ -149,7 +148,7 @@ final class LargeFileReadings: Sendable {
     }
 
     private func commit(_ reading: LargeFileReading, of root: WatchedRoot) throws -> CaptureResult? {
-        let directories = root.journal.deferredDirectories.union([reading.path.parent ?? .root])
+        let directories = root.state.deferredDirectories.union([reading.path.parent ?? .root])
         let result = try reading.commit(directories: directories, lastScan: root.captures.lastScan.withLock { $0 })
         if let listed = result?.snapshot {
             root.captures.lastScan.withLock { scan in

@@ -63,15 +63,15 @@ final class RootAudits: Sendable {
 
     private func audit(_ root: WatchedRoot) async -> Result<AuditResult, ArchiverError> {
         defer { underWay.withLock { $0 = nil } }
-        let (path, journal, service) = (root.path, root.journal, root.service)
+        let (path, state, service) = (root.path, root.state, root.service)
         do throws(ArchiverError) {
-            guard journal.phase == .watching else {
+            guard state.phase == .watching else {
                 throw ArchiverError(
-                    .noSuchDirectory, "\(path) cannot be audited: it is \(journal.phase.rawValue)",
+                    .noSuchDirectory, "\(path) cannot be audited: it is \(state.phase.rawValue)",
                     remedy: "try again when it is watched", path: path)
             }
             let result = try await compareAll(root)
-            journal.add(result)
+            state.add(result)
             service.report(.audited(root: path, result))
             return .success(result)
         } catch {
@@ -85,7 +85,7 @@ final class RootAudits: Sendable {
         let watching = await root.watch.audit()
         // If another process has made the latest snapshot, capture first: this watcher may capture differently.
         if let caughtUp = try await root.captures.capture([], of: root).snapshot { root.announce(caughtUp) }
-        root.journal.beginCollecting()
+        root.state.beginCollecting()
         let progress = OperationProgress()
         let (archive, rules, path) = (root.service.archive, root.rules, root.path)
         let changed: [RelativePath]?
@@ -98,11 +98,11 @@ final class RootAudits: Sendable {
                 }
             }
         } catch {
-            _ = root.journal.endCollecting()
+            _ = root.state.endCollecting()
             throw error
         }
         await root.settle()
-        let reported = root.journal.endCollecting()
+        let reported = root.state.endCollecting()
         let ranges = unreported(changed, reported)
         var result = AuditResult(
             time: time, entries: progress.reading.entries,
@@ -147,9 +147,9 @@ extension Archive {
                     let difference = Difference(left: change.old, right: change.new), !difference.isDirectoryTimeOnly
                 else { return }
                 paths.append(difference.path)
-                if paths.count >= limit { throw Enough() }
+                if paths.count >= limit { throw LimitReached() }
             }
-        } catch is Enough {
+        } catch is LimitReached {
         } catch let error as StorageError {
             guard error.code == .damaged else { throw error }
             try store.catalogue.recordLoss(ofRoot: root.path.bytes, machine: Machine.id)
@@ -158,5 +158,5 @@ extension Archive {
         return paths
     }
 
-    private struct Enough: Error {}
+    private struct LimitReached: Error {}
 }

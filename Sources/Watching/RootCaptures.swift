@@ -36,18 +36,18 @@ final class RootCaptures: Sendable {
     ) async throws(ArchiverError) -> CaptureResult {
         let upkeep = root.service.upkeep.withLock { $0 }
         upkeep?.captures.add(1, ordering: .relaxed)
-        root.journal.captureBegins()
+        root.state.captureBegins()
         defer {
-            root.journal.captureStops()
+            root.state.captureStops()
             upkeep?.captures.subtract(1, ordering: .relaxed)
         }
-        let ranges = root.journal.addDeferred(to: ranges)
-        let written = root.journal.written
+        let ranges = root.state.addDeferred(to: ranges)
+        let written = root.state.written
         let start = ContinuousClock.now
         let result = try await Blocking.run { [self] () throws(ArchiverError) in
             try facing { try captureBlocking(ranges, written, of: root, cause, postpones) }
         }
-        root.journal.captureEnded(ranges, result, of: cause, at: .now)
+        root.state.captureEnded(ranges, result, of: cause, at: .now)
         largeFiles.scanned(postpones ? ranges : [.subtree(.root)], began: start)
         root.readings.follow(root)
         // The snapshot is announced even if this fails.

@@ -8,22 +8,22 @@ internal import Roots
 internal import SystemPackage
 internal import WatchControl
 
-/// Translates the watcher's events, and records in the journal what `status` reports later.
+/// Translates the watcher's events, and records in the state what `status` reports later.
 enum WatchNews {
     /// - Returns: the service's event; nil if it is reported elsewhere: with the first capture, or with the batch that
     ///   closes a gap.
-    static func record(_ event: WatchEvent, of path: FilePath, into journal: WatchJournal) -> WatchService.Event? {
+    static func record(_ event: WatchEvent, of path: FilePath, into state: RootState) -> WatchService.Event? {
         switch event {
         case .armed, .gap, .audited: return nil
         case .fallback(let fallback):
             let finding = finding(fallback)
-            journal.add(finding)
+            state.add(finding)
             return .fallback(root: path, message: finding.message, remedy: finding.remedy)
         case .rootUnavailable:
-            journal.enter(.unavailable)
+            state.enter(.unavailable)
             return .unavailable(root: path)
         case .rootBack:
-            journal.enter(.watching)
+            state.enter(.watching)
             return .available(root: path)
         }
     }

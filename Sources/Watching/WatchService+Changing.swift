@@ -41,7 +41,7 @@ extension WatchService {
                 continue
             }
             guard former != root else { continue }
-            guard let watched = assignments.replace(root), watched.journal.phase == .watching else {
+            guard let watched = assignments.replace(root), watched.state.phase == .watching else {
                 // It is missing, or is being read under the old rules: it begins again.
                 await assignments.remove(root.path)?.wait(for: 1)
                 assignments.add(root)
@@ -101,7 +101,7 @@ extension WatchService {
     /// Watches a root until it is removed or the service ends; begins again, after a pause, if that fails.
     private func work(on path: FilePath, _ assignments: RootAssignments, _ watcher: TreeWatcher) async {
         defer { assignments.hasEnded(path) }
-        var retry = Duration.seconds(1) / options.timeScale
+        var retries = options.retries
         var reported: String?
         while !shouldStop, !assignments.isRemoved(path) {
             do {
@@ -116,8 +116,7 @@ extension WatchService {
                 let error = ArchiverError(any: error)
                 if error.message != reported { report(.error(root: path, error)) }
                 reported = error.message
-                await pause(retry, on: path, assignments)
-                retry = min(retry * 2, Duration.seconds(60) / options.timeScale)
+                await pause(retries.next(), on: path, assignments)
             }
         }
         report(.stopped(root: path))

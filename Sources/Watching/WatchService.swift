@@ -41,6 +41,9 @@ public final class WatchService: Sendable {
         ///
         /// This covers retries, polling, maintenance, and the search for a missing root.
         package var timeScale = 1
+
+        /// The pauses before what failed is tried again.
+        var retries: Backoff { Backoff(.seconds(1) / timeScale, atMost: .seconds(60) / timeScale) }
         /// How many events wait for slow observers; further ones are dropped and counted.
         package var eventLimit = 1024
         /// How the stores of replicas are opened.

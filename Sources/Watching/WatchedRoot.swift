@@ -19,7 +19,7 @@ internal import WatchControl
 final class WatchedRoot: Sendable {
     let path: FilePath
     let watch: TreeWatch
-    let journal = WatchJournal()
+    let state = RootState()
     let gaps: RootGaps
     let service: WatchService
     let watcher: TreeWatcher
@@ -28,7 +28,7 @@ final class WatchedRoot: Sendable {
     /// When the previous watcher was last active; nil if there was none.
     private let lastWatched: Timestamp?
     /// The exclusion rules and settings in force.
-    let conduct: Locked<(rules: ExclusionRules, settings: WatchSettings)>
+    let rulesAndSettings: Locked<(rules: ExclusionRules, settings: WatchSettings)>
     /// The large files that are captured on their own.
     let largeFiles: LargeFiles
     let captures: RootCaptures
@@ -49,9 +49,8 @@ final class WatchedRoot: Sendable {
     let archiveNumber = Locked(0)
     let audits = RootAudits()
 
-    /// The pause before a failed capture is retried; it doubles up to `lastRetry`.
-    var firstRetry: Duration { Duration.seconds(1) / service.options.timeScale }
-    var lastRetry: Duration { Duration.seconds(60) / service.options.timeScale }
+    /// The pauses before a failed capture is retried.
+    var retries: Backoff { service.options.retries }
 
     /// - Parameters:
     ///   - path: absolute, with symbolic links resolved in its existing part.
@@ -66,7 +65,7 @@ final class WatchedRoot: Sendable {
         self.path = path
         self.watcher = watcher
         gaps = RootGaps(of: path, service)
-        conduct = Locked((rules, settings))
+        rulesAndSettings = Locked((rules, settings))
         largeFiles = LargeFiles(LargeFileRule(settings))
         captures = RootCaptures(largeFiles)
         readings = LargeFileReadings(largeFiles)
@@ -76,9 +75,9 @@ final class WatchedRoot: Sendable {
         watch = watcher.watch(
             path, excluding: [FileIdentity(archive)], rules: rules,
             timing: WatchTiming(settings, timeScale: service.options.timeScale))
-        let journal = journal
+        let state = state
         subscription = watch.events.subscribe { [weak service] event in
-            guard let news = WatchNews.record(event, of: path, into: journal) else { return }
+            guard let news = WatchNews.record(event, of: path, into: state) else { return }
             service?.report(news)
         }
     }
@@ -126,7 +125,7 @@ final class WatchedRoot: Sendable {
             watch.stop()
             return place
         }
-        journal.enter(.watching)
+        state.enter(.watching)
         service.report(
             .watching(
                 root: path, directories: stats.watchedDirectories, snapshot: first.latest,
@@ -211,7 +210,7 @@ final class WatchedRoot: Sendable {
             await reportStart()
         } else {
             isAwaited.store(true, ordering: .sequentiallyConsistent)
-            journal.enter(.waiting)
+            state.enter(.waiting)
             service.report(.waiting(root: path))
             // A `stop` before `isAwaited` was set did not cancel the wait.
             if shouldStop { return nil }
@@ -219,7 +218,7 @@ final class WatchedRoot: Sendable {
         do {
             let stats = try await watch.arm(waiting: service.options.waitsForRoots)
             isAwaited.store(false, ordering: .sequentiallyConsistent)
-            journal.enter(.reading)
+            state.enter(.reading)
             if !isThere { await reportStart() }
             return (stats, !isThere)
         } catch {
@@ -252,14 +251,13 @@ final class WatchedRoot: Sendable {
 
     /// - Returns: the directory to watch instead, if the root was moved.
     private func captureChanges() async -> FilePath? {
-        var retry = firstRetry
+        var retries = retries
         while !shouldStop, let batch = await watch.nextBatch() {
             switch await apply(batch) {
-            case .applied: retry = firstRetry
+            case .applied: retries.reset()
             case .roomMade: continue
             case .failed:
-                await pause(retry)
-                retry = min(retry * 2, lastRetry)
+                await pause(retries.next())
             case .moved(let place):
                 await readings.end()
                 return place
@@ -286,7 +284,7 @@ final class WatchedRoot: Sendable {
                 return related.relation == .moved ? try service.rules(of: path) : nil
             }
         }
-        if let rules { conduct.withLock { $0.rules = rules } }
+        if let rules { rulesAndSettings.withLock { $0.rules = rules } }
     }
 
     /// The outcome of capturing a batch.
@@ -309,7 +307,7 @@ final class WatchedRoot: Sendable {
         await gaps.record(batch.gaps)
         if batch.gaps.contains(where: { $0.cause == .suspend }) { Task { await audits.run(on: self) } }
         if !batch.isEmpty || isLast && !largeFiles.waiting.isEmpty {
-            journal.add(batch.written)
+            state.add(batch.written)
             do {
                 try await capture(batch, postpones: !isLast)
             } catch {
@@ -320,7 +318,7 @@ final class WatchedRoot: Sendable {
                 if error.code == .noSuchDirectory, (try? RootDirectory.open(path)) == nil { return .applied }
                 service.record(error, of: path)
                 // Repeated errors are not reported.
-                if journal.captureFailed(error) { service.report(.error(root: path, error)) }
+                if state.captureFailed(error) { service.report(.error(root: path, error)) }
                 return await makesRoom(after: error) ? .roomMade : .failed
             }
         }
@@ -343,7 +341,7 @@ final class WatchedRoot: Sendable {
     ///
     /// - Returns: nil if the service was stopped while there was no room.
     private func captureAll() async throws(ArchiverError) -> CaptureResult? {
-        var retry = firstRetry
+        var retries = retries
         while true {
             do throws(ArchiverError) {
                 let result = try await captures.capture([.subtree(.root)], of: self, postpones: false)
@@ -353,10 +351,9 @@ final class WatchedRoot: Sendable {
                 guard error.code == .noSpace else { throw error }
                 service.record(error, of: path)
                 // Repeated errors are not reported.
-                if journal.captureFailed(error) { service.report(.error(root: path, error)) }
+                if state.captureFailed(error) { service.report(.error(root: path, error)) }
                 if await makesRoom(after: error) { continue }
-                await pause(retry)
-                retry = min(retry * 2, lastRetry)
+                await pause(retries.next())
                 if service.shouldStop { return nil }
             }
         }
@@ -388,7 +385,7 @@ final class WatchedRoot: Sendable {
     func reportProblems(_ result: CaptureResult) {
         if let later = result.laterPrevious { service.report(.wrongClock(root: path, later: later)) }
         guard result.problemCount > 0 else { return }
-        if journal.takeAreNew() {
+        if state.takeAreNew() {
             service.report(.problems(root: path, result.problems, count: result.problemCount))
         }
         // Unstable files are retried now, I/O errors after a pause; denied files wait for their next change.
@@ -399,10 +396,10 @@ final class WatchedRoot: Sendable {
     /// Retries places that failed with an I/O error, after a pause: no event reports that a disk or server has
     /// recovered.
     private func visitAgain(_ ranges: [PathRange]) {
-        guard !ranges.isEmpty, let pause = journal.beginPause(firstRetry, atMost: lastRetry) else { return }
+        guard !ranges.isEmpty, let pause = state.beginPause(retries) else { return }
         Task { [weak self] in
             await self?.pause(pause)
-            self?.journal.endPause()
+            self?.state.endPause()
             self?.watch.markDirty(ranges)
         }
     }

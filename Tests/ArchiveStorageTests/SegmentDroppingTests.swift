@@ -65,7 +65,7 @@ struct SegmentDroppingTests {
         try writer.commitChunks()
         #expect(try segment(of: id, store).number != old.number)
         #expect(try store.catalogue.holds(id) && store.base(id) != nil)
-        #expect(try store.catalogue.acquit(old.number))
+        #expect(try store.catalogue.uncondemn(old.number))
         #expect(try store.catalogue.segment(old.number)?.state == .sealed)
     }
 

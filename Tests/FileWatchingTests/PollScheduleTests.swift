@@ -34,7 +34,7 @@ import Testing
         ])
     func intervals(_ example: Case) {
         var now = ContinuousClock.now
-        var schedule = PollSchedule()
+        var schedule = PollSchedule(from: 1, to: 60)
         schedule.start(at: now)
         #expect(schedule.next == now + .seconds(1))
         for (poll, interval) in zip(example.polls, example.intervals) {
@@ -55,7 +55,7 @@ import Testing
     @Test("a poll without a reported result is repeated")
     func unreported() {
         let now = ContinuousClock.now
-        var schedule = PollSchedule()
+        var schedule = PollSchedule(from: 1, to: 60)
         schedule.start(at: now)
         schedule.begin(at: now + .seconds(1))
         #expect(schedule.next == now + .seconds(2))

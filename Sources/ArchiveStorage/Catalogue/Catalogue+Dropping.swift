@@ -28,7 +28,7 @@ extension Catalogue {
 
     /// Undoes the condemnation of a segment.
     @discardableResult
-    package func acquit(_ number: Int64) throws(StorageError) -> Bool {
+    package func uncondemn(_ number: Int64) throws(StorageError) -> Bool {
         try change(number, from: .condemned, to: .sealed)
     }
 

@@ -49,7 +49,7 @@ struct Evacuation {
         self.survey = survey
         removedNotes = try store.catalogue.removedNotes()
         effects = try RecordEffects(store)
-        for block in survey.leaning where !victims.contains(block.location.segment) {
+        for block in survey.dependents where !victims.contains(block.location.segment) {
             for base in block.bases { try addSupport(base) }
         }
     }

@@ -14,7 +14,7 @@ struct PurgeSurvey {
         _ store: ArchiveStore, live: ChunkSet, purged: Set<ChunkID>, _ survey: SegmentSurvey
     ) throws(StorageError) {
         // A block with dead bases keeps them, so it is rewritten without them.
-        for block in survey.leaning { segments.insert(block.location.segment) }
+        for block in survey.dependents { segments.insert(block.location.segment) }
         var lasting: Set<Int64> = []
         try store.catalogue.forEachBlock { location, block in
             if block.isLasting { lasting.insert(location.packed) }

@@ -202,7 +202,7 @@ package final class Reclaimer {
         var victims = segments.filter { segment in
             let tally = survey.tally(of: segment.number)
             // A block with dead bases keeps them; rewritten, it does not.
-            let gain = tally.freeBytes + tally.leaningBytes
+            let gain = tally.freeBytes + tally.dependentBytes
             let isRequired = isMerging && small.contains(segment) || withNotes.contains(segment.number)
             if isRequired || gain > 0 && gain * 100 >= tally.bytes * options.leastShare {
                 freedBytes += tally.freeBytes
@@ -301,7 +301,7 @@ package final class Reclaimer {
         do {
             guard try waitForCommits() else {
                 for segment in victims {
-                    try catalogue.acquit(segment.number)
+                    try catalogue.uncondemn(segment.number)
                     result.inUse += 1
                     result.bytesInUse += survey.tally(of: segment.number).freeBytes
                 }
@@ -310,16 +310,16 @@ package final class Reclaimer {
             // Commits may have reused chunks that seemed dead, and a writer that died may have left a snapshot that
             // only its segment knows of.
             try update()
-            try acquitCopied(&victims)
+            try uncondemnCopied(&victims)
             try mark(&live)
             while !victims.isEmpty {
                 guard let staying = try evacuate(victims, onProgress) else { break }
                 // It stays, so the chunks that it depends on in the others must be copied as well.
-                try catalogue.acquit(staying.number)
+                try catalogue.uncondemn(staying.number)
                 victims.removeAll { $0.number == staying.number }
             }
         } catch {
-            for segment in victims { _ = try? catalogue.acquit(segment.number) }
+            for segment in victims { _ = try? catalogue.uncondemn(segment.number) }
             throw error
         }
         try drop(victims)
@@ -328,11 +328,11 @@ package final class Reclaimer {
     }
 
     /// Removes the segments that other files have as well: dropping an id drops all files that have it.
-    private func acquitCopied(_ victims: inout [ListedSegment]) throws(StorageError) {
+    private func uncondemnCopied(_ victims: inout [ListedSegment]) throws(StorageError) {
         let copied = try catalogue.copiedSegments()
         if copied.isEmpty { return }
         for victim in victims where victim.name.map(copied.contains) ?? false {
-            try catalogue.acquit(victim.number)
+            try catalogue.uncondemn(victim.number)
             let path = store.segments.path(of: victim.path)
             result.damaged.append("segment \(path) stays: another file has the same id")
         }

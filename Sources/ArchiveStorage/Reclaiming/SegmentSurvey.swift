@@ -11,13 +11,13 @@ struct SegmentSurvey {
         /// Bytes of the needed blocks.
         var neededBytes = 0
         /// Bytes of the needed blocks that have dead bases.
-        var leaningBytes = 0
+        var dependentBytes = 0
 
         var freeBytes: Int { bytes - neededBytes }
     }
 
     /// A block with dead bases.
-    struct Leaning {
+    struct Dependent {
         let location: BlockLocation
         let bases: [ChunkPrefix]
     }
@@ -25,7 +25,7 @@ struct SegmentSurvey {
     /// By segment number.
     private var tallies: [Int64: Tally] = [:]
     /// All blocks with dead bases, needed or not.
-    private(set) var leaning: [Leaning] = []
+    private(set) var dependents: [Dependent] = []
     /// The packed locations of the copies of live chunks that reads use; sorted and unique.
     private let needed: [Int64]
 
@@ -34,7 +34,7 @@ struct SegmentSurvey {
         needed = try SegmentSurvey.copies(of: live, catalogue)
         var index = 0
         let needed = needed
-        var (tallies, leaning): ([Int64: Tally], [Leaning]) = ([:], [])
+        var (tallies, dependents): ([Int64: Tally], [Dependent]) = ([:], [])
         try catalogue.forEachBlock { location, block in
             while index < needed.count, needed[index] < location.packed { index += 1 }
             let isNeeded = block.isLasting || (index < needed.count && needed[index] == location.packed)
@@ -42,10 +42,10 @@ struct SegmentSurvey {
             if isNeeded { tallies[location.segment, default: Tally()].neededBytes += block.length }
             let dead = block.bases.filter { !live.contains($0) }
             if dead.isEmpty { return }
-            leaning.append(Leaning(location: location, bases: dead))
-            if isNeeded { tallies[location.segment, default: Tally()].leaningBytes += block.length }
+            dependents.append(Dependent(location: location, bases: dead))
+            if isNeeded { tallies[location.segment, default: Tally()].dependentBytes += block.length }
         }
-        (self.tallies, self.leaning) = (tallies, leaning)
+        (self.tallies, self.dependents) = (tallies, dependents)
     }
 
     /// How much of a segment is needed.

@@ -79,8 +79,8 @@ struct Reversing {
         // With several parts, that snapshot need not be the one that each part was restored to.
         let operation = step.operation
         let snapshot = operation?.record.parts.isEmpty == true ? operation?.record.snapshot : nil
-        let brought = try? (snapshot ?? operation?.after).map { try archive.store.snapshot($0) }
-        return ReversedOperation(tree: brought?.tree, isRestore: snapshot != nil)
+        let result = try? (snapshot ?? operation?.after).map { try archive.store.snapshot($0) }
+        return ReversedOperation(tree: result?.tree, isRestore: snapshot != nil)
     }
 
     private func report(_ steps: [OperationLog.Step]) throws -> [OperationResult] {

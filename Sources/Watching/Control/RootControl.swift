@@ -107,9 +107,9 @@ final class RootControl: Sendable {
         let start = ContinuousClock.now
         let isCurrent = await isSettled(root, withLargeFiles: false)
         let kernel = await root.watch.status()
-        let (stats, journal) = (kernel?.stats, root.journal)
+        let (stats, state) = (kernel?.stats, root.state)
         var status = WatcherStatus(
-            process: getpid(), phase: journal.phase, backend: RootControl.backends(stats), since: journal.since,
+            process: getpid(), phase: state.phase, backend: RootControl.backends(stats), since: state.since,
             isCurrent: isCurrent, probeSeconds: (ContinuousClock.now - start).seconds, lastEvent: kernel?.lastEvent,
             backlog: (kernel?.dirtyRanges ?? 0) + (kernel?.pendingCrawls ?? 0),
             directories: WatcherStatus.Directories(
@@ -119,7 +119,7 @@ final class RootControl: Sendable {
         status.largeFiles = root.largeFiles.waiting.prefix(RootControl.reportedFiles).map(WatcherStatus.LargeFile.init)
         status.openGaps = (kernel?.openGaps ?? [:]).map { WatcherStatus.OpenGap(cause: $0.recorded, start: $1) }
             .sorted { $0.start < $1.start }
-        journal.fill(&status)
+        state.fill(&status)
         return status
     }
 
@@ -137,7 +137,7 @@ final class RootControl: Sendable {
     ///
     /// - Parameter withLargeFiles: whether to include files that are captured less often.
     private func isSettled(_ root: WatchedRoot, withLargeFiles: Bool) async -> Bool {
-        guard root.journal.phase == .watching else { return false }
+        guard root.state.phase == .watching else { return false }
         let isDone = await FirstAnswer.isDone(within: RootControl.probeLimit) {
             await root.settle(withLargeFiles: withLargeFiles)
         }
@@ -173,7 +173,7 @@ final class RootControl: Sendable {
     }
 
     private static func unsettled(_ root: WatchedRoot) -> String {
-        switch root.journal.phase {
+        switch root.state.phase {
         case .waiting: "\(root.path) does not exist yet"
         case .reading: "\(root.path) is still being read for the first time"
         case .unavailable: "\(root.path) is missing"

@@ -9,9 +9,9 @@ internal import SystemPackage
 internal import Threading
 internal import WatchControl
 
-/// The journal of a watched root; any thread may use it.
-final class WatchJournal: Sendable {
-    fileprivate struct State {
+/// What is known of a watched root; any thread may use it.
+final class RootState: Sendable {
+    fileprivate struct Values {
         var phase = WatcherStatus.Phase.reading
         var lastCapture: Timestamp?
         /// The number of captures in progress.
@@ -24,8 +24,8 @@ final class WatchJournal: Sendable {
         var writtenBefore = WrittenNames()
         /// Whether there are problems that have not been reported yet.
         var hasNewProblems = false
-        /// The pause before failed places are retried, and whether it is running.
-        var pause = Duration.zero
+        /// The pauses before failed places are retried, nil if none fails; and whether one is running.
+        var retries: Backoff?
         var isPausing = false
         var failure: Finding?
         var fallbacks: [Finding] = []
@@ -35,21 +35,21 @@ final class WatchJournal: Sendable {
     }
 
     let since = Timestamp.now
-    private let state = Locked(State())
+    private let values = Locked(Values())
 
     /// How many problems are stored; further ones are dropped.
     fileprivate static let problemsLimit = 10_000
 
     // MARK: Phases
 
-    var phase: WatcherStatus.Phase { state.withLock { $0.phase } }
+    var phase: WatcherStatus.Phase { values.withLock { $0.phase } }
 
     func enter(_ phase: WatcherStatus.Phase) {
-        state.withLock { $0.phase = phase }
+        values.withLock { $0.phase = phase }
     }
 
     func add(_ fallback: Finding) {
-        state.withLock { $0.fallbacks.append(fallback) }
+        values.withLock { $0.fallbacks.append(fallback) }
     }
 
     // MARK: Captures
@@ -59,38 +59,38 @@ final class WatchJournal: Sendable {
     /// Those of the previous batch count too: a file captured then may be gone now, and later writes to it leave no
     /// other trace.
     var written: WrittenNames {
-        state.withLock { state in
-            var names = state.written
-            names.formUnion(state.writtenBefore)
+        values.withLock { values in
+            var names = values.written
+            names.formUnion(values.writtenBefore)
             return names
         }
     }
 
     func add(_ written: WrittenNames) {
-        state.withLock { $0.written.formUnion(written) }
+        values.withLock { $0.written.formUnion(written) }
     }
 
     func captureBegins() {
-        state.withLock { $0.captures += 1 }
+        values.withLock { $0.captures += 1 }
     }
 
     func captureStops() {
-        state.withLock { $0.captures -= 1 }
+        values.withLock { $0.captures -= 1 }
     }
 
     /// Adds to `ranges` those that earlier captures deferred.
     ///
     /// - Returns: the ranges, in walk order and without overlap.
     func addDeferred(to ranges: [PathRange]) -> [PathRange] {
-        let deferred = state.withLock { $0.deferred }
+        let deferred = values.withLock { $0.deferred }
         if deferred.isEmpty { return ranges }
         return ranges.adding(Array(deferred))
     }
 
     /// Directories that earlier captures deferred, because only their time had changed.
     var deferredDirectories: Set<RelativePath> {
-        state.withLock { state in
-            Set(state.deferred.compactMap { if case .entry(let path) = $0 { path } else { nil } })
+        values.withLock { values in
+            Set(values.deferred.compactMap { if case .entry(let path) = $0 { path } else { nil } })
         }
     }
 
@@ -98,30 +98,32 @@ final class WatchJournal: Sendable {
     ///
     /// A capture with the cause `watch` ends a batch, and so starts new written names.
     func captureEnded(_ ranges: [PathRange], _ result: CaptureResult, of cause: Cause, at time: Timestamp) {
-        state.withLock { state in
-            state.lastCapture = time
-            state.failure = nil
-            if cause == .watch { (state.writtenBefore, state.written) = (state.written.withoutClosed, WrittenNames()) }
-            state.deferred = state.deferred.filter { range in !ranges.contains { $0.covers(range.path) } }
-            state.deferred.formUnion(result.deferred)
-            state.record(result.problems, within: ranges)
+        values.withLock { values in
+            values.lastCapture = time
+            values.failure = nil
+            if cause == .watch {
+                (values.writtenBefore, values.written) = (values.written.withoutClosed, WrittenNames())
+            }
+            values.deferred = values.deferred.filter { range in !ranges.contains { $0.covers(range.path) } }
+            values.deferred.formUnion(result.deferred)
+            values.record(result.problems, within: ranges)
         }
     }
 
     /// Records that the large file at `path` was captured on its own.
     func captureEnded(of path: RelativePath, _ result: CaptureResult, at time: Timestamp) {
-        state.withLock { state in
-            state.lastCapture = time
-            state.failure = nil
-            state.record(result.problems, within: [.entry(path)])
+        values.withLock { values in
+            values.lastCapture = time
+            values.failure = nil
+            values.record(result.problems, within: [.entry(path)])
         }
     }
 
     /// - Returns: whether the error is new: the previous capture succeeded, or failed for another reason.
     func captureFailed(_ error: ArchiverError) -> Bool {
-        state.withLock { state in
-            defer { state.failure = Finding(error) }
-            return state.failure?.message != error.message
+        values.withLock { values in
+            defer { values.failure = Finding(error) }
+            return values.failure?.message != error.message
         }
     }
 
@@ -129,75 +131,77 @@ final class WatchJournal: Sendable {
 
     /// Returns whether there are unreported problems, and marks them as reported.
     func takeAreNew() -> Bool {
-        state.withLock { state in
-            defer { state.hasNewProblems = false }
+        values.withLock { values in
+            defer { values.hasNewProblems = false }
             // Beyond the limit, it is unknown which problems are new.
-            return state.hasNewProblems || state.problems.count >= WatchJournal.problemsLimit
+            return values.hasNewProblems || values.problems.count >= RootState.problemsLimit
         }
     }
 
-    /// Starts the pause before failed places are retried; it doubles each time until no place fails.
+    /// Starts the pause before failed places are retried.
     ///
+    /// - Parameter retries: the pauses of places that did not fail before.
     /// - Returns: the length of the pause; nil if one is already running.
-    func beginPause(_ first: Duration, atMost longest: Duration) -> Duration? {
-        state.withLock { state in
-            if state.isPausing { return nil }
-            state.isPausing = true
-            state.pause = min(max(state.pause * 2, first), longest)
-            return state.pause
+    func beginPause(_ retries: Backoff) -> Duration? {
+        values.withLock { values in
+            if values.isPausing { return nil }
+            values.isPausing = true
+            var known = values.retries ?? retries
+            defer { values.retries = known }
+            return known.next()
         }
     }
 
     func endPause() {
-        state.withLock { $0.isPausing = false }
+        values.withLock { $0.isPausing = false }
     }
 
     // MARK: Audits
 
     /// Collects the captured ranges from now on.
     func beginCollecting() {
-        state.withLock { $0.scanned = [] }
+        values.withLock { $0.scanned = [] }
     }
 
     /// - Returns: the ranges captured since `beginCollecting`.
     func endCollecting() -> [PathRange] {
-        state.withLock { state in
-            defer { state.scanned = nil }
-            return state.scanned ?? []
+        values.withLock { values in
+            defer { values.scanned = nil }
+            return values.scanned ?? []
         }
     }
 
     func add(_ audit: AuditResult) {
-        state.withLock { $0.lastAudit = audit }
+        values.withLock { $0.lastAudit = audit }
     }
 
     // MARK: Status
 
-    /// Fills `status` with the journal's data.
+    /// Fills `status`.
     func fill(_ status: inout WatcherStatus) {
-        state.withLock { state in
-            status.phase = state.phase
-            status.lastCapture = state.lastCapture
-            status.backlog += state.captures
-            status.problemCount = state.problems.count
-            status.problems = Array(state.problems.values.sorted { $0.path < $1.path }.prefix(20))
-            status.failure = state.failure
-            status.fallbacks = state.fallbacks
-            status.lastAudit = state.lastAudit
+        values.withLock { values in
+            status.phase = values.phase
+            status.lastCapture = values.lastCapture
+            status.backlog += values.captures
+            status.problemCount = values.problems.count
+            status.problems = Array(values.problems.values.sorted { $0.path < $1.path }.prefix(20))
+            status.failure = values.failure
+            status.fallbacks = values.fallbacks
+            status.lastAudit = values.lastAudit
         }
     }
 }
 
-extension WatchJournal.State {
+extension RootState.Values {
     /// Records the problems of a capture of `ranges`.
     fileprivate mutating func record(_ problems: [Problem], within ranges: [PathRange]) {
         let known = self.problems
         if !known.isEmpty { self.problems = known.filter { path, _ in !ranges.contains { $0.covers(path) } } }
-        for problem in problems where self.problems.count < WatchJournal.problemsLimit {
+        for problem in problems where self.problems.count < RootState.problemsLimit {
             self.problems[problem.path] = problem
             if known[problem.path] != problem { hasNewProblems = true }
         }
-        if !self.problems.values.contains(where: \.mayPass) { pause = .zero }
+        if !self.problems.values.contains(where: \.mayPass) { retries = nil }
         scanned?.append(contentsOf: ranges)
     }
 }

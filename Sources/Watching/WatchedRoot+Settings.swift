@@ -13,22 +13,22 @@ internal import WatchControl
 
 extension WatchedRoot {
     /// The exclusion rules.
-    var rules: ExclusionRules { conduct.withLock { $0.rules } }
+    var rules: ExclusionRules { rulesAndSettings.withLock { $0.rules } }
     /// How changes are gathered.
-    var settings: WatchSettings { conduct.withLock { $0.settings } }
+    var settings: WatchSettings { rulesAndSettings.withLock { $0.settings } }
 
     private var timing: WatchTiming { WatchTiming(settings, timeScale: service.options.timeScale) }
 
     /// Applies the remembered settings, and `rules` if given; returns when they are in force and newly included files
     /// are captured.
     func configure(_ rules: ExclusionRules?) async throws(ArchiverError) {
-        guard journal.phase == .watching else {
+        guard state.phase == .watching else {
             throw ArchiverError(
-                .noSuchDirectory, "\(path) is \(journal.phase.rawValue): its watcher cannot apply settings now",
+                .noSuchDirectory, "\(path) is \(state.phase.rawValue): its watcher cannot apply settings now",
                 remedy: "try again when it is watched", path: path)
         }
         let remembered = WatchSettingsFile(of: path, in: service.archive.latest.store.layout).read()
-        conduct.withLock { $0.settings = remembered }
+        rulesAndSettings.withLock { $0.settings = remembered }
         watch.retime(timing)
         largeFiles.rule = LargeFileRule(remembered)
         readings.follow(self)
@@ -41,8 +41,8 @@ extension WatchedRoot {
         // Changes until now are captured under the old rules.
         await settle()
         let start = Timestamp.now
-        conduct.withLock { $0.rules = rules }
-        var retry = firstRetry
+        rulesAndSettings.withLock { $0.rules = rules }
+        var retries = retries
         while true {
             do {
                 _ = try await watch.restart(rules: rules, timing: timing)
@@ -50,11 +50,10 @@ extension WatchedRoot {
             } catch {
                 if shouldStop { throw ArchiverError(error) }
                 service.report(.error(root: path, ArchiverError(error)))
-                await pause(retry)
-                retry = min(retry * 2, lastRetry)
+                await pause(retries.next())
             }
         }
-        journal.enter(.watching)
+        state.enter(.watching)
         // Files that existed only while the watches were recreated may be missing.
         await gaps.record(.downtime, from: start)
         watch.markDirty([.subtree(.root)])
