@@ -20,13 +20,25 @@ package enum ArchiverProgram {
         let arguments = ByteArgument.ofProcess()
         var lasting: (any LastingCommand)?
         let status = ending(arguments) {
-            var command = try ArchiverCommand.parseAsRoot(arguments)
+            var command = try parse(arguments)
             lasting = command as? any LastingCommand
             if lasting == nil { try command.run() }
         }
         if let lasting { run(lasting, arguments) }
         Pager.finish()
         exit(status)
+    }
+
+    /// The command that the arguments name, and its options.
+    ///
+    /// The parser describes every level of commands to itself several times. If the first argument is a command, it alone
+    /// understands the rest; whatever it refuses is parsed as a whole, for the parser's messages and help.
+    private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+        let command = ArchiverCommand.configuration.subcommands.first {
+            $0.configuration.commandName == arguments.first
+        }
+        if let command, let parsed = try? command.parseAsRoot(Array(arguments.dropFirst())) { return parsed }
+        return try ArchiverCommand.parseAsRoot(arguments)
     }
 
     /// Runs a lasting command, and exits when it ends.

@@ -1,7 +1,7 @@
 // The replicas below one address, and how old the newest state of each is: without any key.
 
 internal import ArchiveFormat
-package import ArchiveStorage
+internal import ArchiveStorage
 package import FileIO
 package import ObjectStore
 package import Roots

@@ -41,6 +41,6 @@ extension FoundRecord {
         guard let known = RecordKind.all.first(where: { $0.kind == kind }) else {
             return kind == .opening ? [] : CBORReader.references(in: bytes)
         }
-        return known.shape.unknownReferences(in: bytes)
+        return known.shape().unknownReferences(in: bytes)
     }
 }

@@ -121,7 +121,7 @@ struct WatchArchiveTests {
         let work = try Workplace()
         let process = try watching(work)
         try shell(work, "rm \"$ARCHIVE\"/catalogue*")
-        try work.write("new", "3")
+        try work.replace("new", "3")
         try expectSnapshot(work, process, "3")
         #expect(try work.listed().count == 2)
         process.send(SIGTERM)

@@ -29,6 +29,14 @@ final class Workplace {
 
     func write(_ name: String, _ bytes: [UInt8]) throws { try place.write("tree/" + name, bytes) }
     func write(_ name: String, _ text: String) throws { try place.write("tree/" + name, text) }
+    /// Writes a file beside the tree and moves it to its place: a watcher never finds it half written.
+    func replace(_ name: String, _ text: String) throws {
+        let file = try place.write("replacement", text)
+        guard rename(file.string, root.pushing(FilePath(name)).string) == 0 else {
+            throw FileError("rename", file, .current)
+        }
+    }
+
     func read(_ name: String) throws -> [UInt8] { try place.read(name) }
 
     private var environment: [String: String] {
