@@ -409,6 +409,7 @@ let package = Package(
                 "Timeline",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Page"])),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             exclude: ["openapi.json"],
@@ -420,6 +421,7 @@ let package = Package(
                 "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "Threading",
                 "TimelineServer",
                 .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Page"])),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]
         ),

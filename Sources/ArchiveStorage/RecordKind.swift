@@ -95,7 +95,7 @@ struct RecordKind: Sendable {
     /// The name of a record in messages.
     let name: @Sendable (ChunkID) -> String
     let read: @Sendable (ArchiveStore, FoundRecord) throws(StorageError) -> any ListedRecord
-    /// The fields that this program knows. Made when it is asked for: opening an archive needs none.
+    /// The fields that this program knows; made when it is asked for, as opening an archive needs none.
     let shape: @Sendable () -> FieldShape
 
     /// All kinds that this program knows; kinds that affect others come first.
@@ -124,8 +124,8 @@ struct RecordKind: Sendable {
     }
 
     init(
-        _ kind: ChunkKind, shape: @autoclosure @escaping @Sendable () -> FieldShape, schema: String, ofRoots: RootTable? = nil,
-        name: @escaping @Sendable (ChunkID) -> String,
+        _ kind: ChunkKind, shape: @autoclosure @escaping @Sendable () -> FieldShape, schema: String,
+        ofRoots: RootTable? = nil, name: @escaping @Sendable (ChunkID) -> String,
         read: @escaping @Sendable (ArchiveStore, FoundRecord) throws(StorageError) -> any ListedRecord
     ) {
         self.kind = kind

@@ -97,16 +97,20 @@ struct AccessMiddleware: RouterMiddleware {
 
     let access: Access
     let place: TimelineServerOptions.Place
+    let log: RequestLog
 
     func handle(
         _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
+        let start = ContinuousClock.now
         var response: Response
         do {
             try check(request)
             response = try await next(request, context)
+            log.add(request, response.status, since: start)
         } catch {
             response = ErrorAnswer.response(error)
+            log.add(request, response.status, since: start, error)
         }
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.crossOriginResourcePolicy] = "same-origin"

@@ -5,7 +5,7 @@ internal import FileIO
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
-internal import Logging
+package import Logging
 internal import NIOCore
 package import SystemPackage
 
@@ -26,6 +26,8 @@ package struct TimelineServerOptions: Sendable {
     package var root: ArchivedRoot?
     /// The file with the key of sessions, which then outlive the server; nil for sessions that end with it.
     package var sessionKeyFile: FilePath?
+    /// Gets a line when the page can be opened, per change and refusal, and, at the level `debug`, per request.
+    package var logger = Logger(label: "archiver.timeline", factory: { _ in SwiftLogNoOpLogHandler() })
     /// How long a connection may take to send a whole request, or stay open without one.
     var patience: TimeAmount = .seconds(10)
     /// The most open connections, so that others wait; nil for a part of the files that the process may open.
@@ -64,6 +66,7 @@ package struct TimelineServer: Sendable {
         let context = ServerContext(archive, options, access)
         let router = Router(context: BasicRequestContext.self)
         TimelineServer.addRoutes(to: router, context)
+        // Hummingbird's own lines are about connections that break off.
         var logger = Logger(label: "archiver.timeline")
         logger.logLevel = .critical
         let limit = connectionLimit
@@ -77,6 +80,7 @@ package struct TimelineServer: Sendable {
                 address: address, serverName: nil,
                 availableConnectionsDelegate: MaximumAvailableConnections(limit, logger: logger)),
             onServerRunning: { [access, options] channel in
+                options.logger.info("served", metadata: ["readOnly": "\(options.isReadOnly)"])
                 switch options.place {
                 case .socket(let path):
                     access.show(path)
@@ -102,7 +106,8 @@ package struct TimelineServer: Sendable {
 
     /// Adds all routes and what guards them.
     static func addRoutes(to router: some RouterMethods<BasicRequestContext>, _ context: ServerContext) {
-        _ = router.add(middleware: AccessMiddleware(access: context.access, place: context.options.place))
+        let log = RequestLog(context.options.logger)
+        _ = router.add(middleware: AccessMiddleware(access: context.access, place: context.options.place, log: log))
         PageRoutes().add(to: router)
         SessionRoutes(context: context).add(to: router.group("/api/1"))
         func group(acceptsTicket: Bool) -> RouterGroup<BasicRequestContext> {

@@ -52,6 +52,20 @@ package struct ControlRequest: Codable, Sendable {
     package init(action: Action) { self.action = action }
 }
 
+/// A request that was answered.
+package struct AnsweredRequest: Sendable {
+    package let root: FilePath
+    package let action: ControlRequest.Action
+    /// How long it took.
+    package let time: Duration
+    /// Why it could not be done.
+    package let failure: String?
+
+    package init(root: FilePath, action: ControlRequest.Action, time: Duration, failure: String?) {
+        (self.root, self.action, self.time, self.failure) = (root, action, time, failure)
+    }
+}
+
 /// The watcher's answer.
 package struct ControlResponse: Codable, Sendable {
     package var status: WatcherStatus?

@@ -48,6 +48,8 @@ public final class WatchService: Sendable {
         package var eventLimit = 1024
         /// How the stores of replicas are opened.
         package var replicaStores = ReplicaStores.all
+        /// Called after each request of another process about a root was answered.
+        package var onAnswer: @Sendable (AnsweredRequest) -> Void = { _ in }
         /// Where tests inject faults.
         package var hooks = Hooks()
 

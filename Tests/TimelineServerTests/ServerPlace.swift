@@ -3,6 +3,7 @@
 import ArchiverKit
 import Foundation
 import Glibc
+import Logging
 import NIOCore
 import SystemPackage
 import TestSupport
@@ -26,7 +27,7 @@ final class ServerPlace: Sendable {
     ///   - hooks: called by each search.
     init(
         hooks: SearchHooks = SearchHooks(), connectionLimit: Int? = nil, patience: TimeAmount = .seconds(10),
-        usageLimit: Int? = nil,
+        usageLimit: Int? = nil, logger: Logger? = nil,
         past: (TemporaryDirectory, Archive) throws -> Void = { _, _ in }
     ) async throws {
         let scratch = try TemporaryDirectory()
@@ -36,6 +37,7 @@ final class ServerPlace: Sendable {
         options.searchHooks = hooks
         (options.connectionLimit, options.patience) = (connectionLimit, patience)
         if let usageLimit { options.usageLimit = usageLimit }
+        if let logger { options.logger = logger }
         let (urls, sender) = AsyncStream<String>.makeStream()
         let server = TimelineServer(archive, options)
         access = server.access

@@ -3,6 +3,7 @@
 internal import ArchiveFormat
 internal import ArchiverKit
 internal import ArgumentParser
+internal import Exclusions
 internal import FileIO
 internal import Glibc
 internal import SystemPackage
@@ -44,6 +45,7 @@ struct BrowseCommand: LastingCommand {
     @Flag(help: "Do not open a browser.")
     var noOpen = false
 
+    @OptionGroup(title: "Log") var log: LogOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -60,12 +62,18 @@ struct BrowseCommand: LastingCommand {
         if let port { options.place = .port(port) }
         if let socket { options.place = .socket(try BrowseCommand.free(socket.path)) }
         options.sessionKeyFile = keyFile(of: archive)
+        let settings = log.settings
+        try settings.requireLogOutside(
+            archive.roots().map { ($0.path, try archive.exclusions(ofRoot: $0.path) ?? ExclusionRules()) })
+        let logger = EventLog(settings, console).logger
+        options.logger = logger
         // No request needs to finish: everything in progress can be interrupted safely.
         let path = socket?.path.string
         let browser = Browser()
         try Signals.observe(Signals.termination) { _, _ in
             if let path { unlink(path) }
             browser.end()
+            logger.info("ended")
             Glibc.exit(ExitStatus.interrupted.rawValue)
         }
         let opens = !noOpen && socket == nil && Browser.isThere

@@ -92,12 +92,13 @@ struct WatchCommand: LastingCommand {
                 let remembered = (try? archive.exclusions(ofRoot: directory)) ?? nil
                 return (directory.resolved, settings.exclusions ?? remembered ?? settings.newRootExclusions)
             })
+        let log = EventLog(eventSettings, console)
+        settings.onAnswer = log.add
         let service = WatchService(archive, roots: directories, settings)
         let names = directories.map { Escaping.text($0.bytes) }.joined(separator: ", ")
         let progress = ProgressLine("capturing \(names)", service.progress, console)
         let report = WatchReport(
-            console, roots: Set(directories.map(\.resolved)).count, progress,
-            EventLog(eventSettings, console), command: eventSettings.command,
+            console, roots: Set(directories.map(\.resolved)).count, progress, log, command: eventSettings.command,
             status: { WatchCommand.status(directories, place) },
             words: { WatchCommand.words($0, archive) })
         let enabling = try WatchCommand.enabling(directories, archive, console)

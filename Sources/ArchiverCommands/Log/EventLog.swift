@@ -1,4 +1,4 @@
-// The log of a watcher: an observer that writes one line per event, to the journal, to a file and into memory.
+// The log of a process that lasts: one line per event or request, to the journal, to a file and into memory.
 
 internal import ArchiveFormat
 internal import ArchiverKit
@@ -7,13 +7,14 @@ internal import Glibc
 internal import Logging
 internal import SystemPackage
 internal import Threading
+internal import WatchControl
 
-/// Logs the events of a watch service, and what the service says besides.
+/// Logs the events of a watch service, what it is asked, and what it says besides; or the requests of a page.
 final class EventLog: Sendable {
     /// Whether the journal reads stderr, so that the events need no other form.
     let isForJournal: Bool
     private let lines: LogLines
-    private let logger: Logger
+    let logger: Logger
 
     init(_ settings: EventSettings, _ console: Console) {
         let isForJournal = EventLog.journalReadsErrors && !console.isJSON
@@ -60,6 +61,26 @@ final class EventLog: Sendable {
     ///   - text: may hold names.
     func say(_ level: Logger.Level, _ name: String, _ text: String) {
         logger.log(level: level, "\(name)", metadata: ["text": .string(text)])
+    }
+
+    /// Logs a request of another process.
+    func add(_ request: AnsweredRequest) {
+        var fields = LogFields.of(request.time)
+        fields["root"] = .string(Escaping.text(request.root.bytes))
+        add(request.action, failure: request.failure, fields)
+    }
+
+    /// Logs a request to the service as a whole.
+    func add(_ action: ControlRequest.Action, failure: String?, _ fields: Logger.Metadata = [:]) {
+        var fields = fields
+        fields["action"] = .string(action.rawValue)
+        if let failure { fields["text"] = .string(failure) }
+        let level: Logger.Level =
+            switch action {
+            case .status, .sync, .subscribe, .log: .debug
+            case .audit, .mark, .note, .configure, .reload: .info
+            }
+        logger.log(level: failure == nil ? level : .warning, "asked", metadata: fields)
     }
 
     private static func level(_ event: WatchService.Event) -> Logger.Level {

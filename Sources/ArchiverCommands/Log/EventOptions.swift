@@ -1,4 +1,4 @@
-// Where the events of a watcher go besides its output: a log file, and a command.
+// Where the events of a watcher and the requests of a page go besides the output: a log file, and a command.
 
 internal import ArchiverKit
 internal import ArgumentParser
@@ -15,19 +15,28 @@ struct EventOptions: ParsableArguments {
             valueName: "command"))
     var onEvent: String?
 
+    @OptionGroup var log: LogOptions
+
+    /// These options, and what `configured` says where none is given.
+    func settings(over configured: EventSettings = EventSettings()) -> EventSettings {
+        EventSettings(
+            command: onEvent.map(ByteArgument.bytes) ?? configured.command,
+            logFile: log.file ?? configured.logFile, isPrivate: log.privateLogs || configured.isPrivate)
+    }
+}
+
+/// Options of every command that lasts.
+struct LogOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Append one line per event to this file.", valueName: "file"))
     var logFile: PathArgument?
 
     @Flag(help: "Leave names of directories and files out of the log.")
     var privateLogs = false
 
-    /// These options, and what `configured` says where none is given.
-    func settings(over configured: EventSettings = EventSettings()) -> EventSettings {
-        EventSettings(
-            command: onEvent.map(ByteArgument.bytes) ?? configured.command,
-            logFile: logFile?.path.absolute ?? configured.logFile,
-            isPrivate: privateLogs || configured.isPrivate)
-    }
+    var file: FilePath? { logFile?.path.absolute }
+
+    /// What they say of a process that has no events.
+    var settings: EventSettings { EventSettings(logFile: file, isPrivate: privateLogs) }
 }
 
 extension EventOptions {

@@ -29,6 +29,11 @@ struct LogFields {
         for (key, value) in members where !LogFields.constant.contains(key) { add(value, key) }
     }
 
+    /// How long something took, in milliseconds.
+    static func of(_ time: Duration) -> Logger.Metadata {
+        ["milliseconds": .stringConvertible(Int64((time.seconds * 1000).rounded()))]
+    }
+
     /// Adds `value`, unless it says nothing.
     private mutating func add(_ value: Value, _ key: String) {
         switch value {
@@ -77,9 +82,9 @@ final class PrivateFields: Sendable {
 
     /// Words whose texts never hold a name.
     private static let harmless: Set = [
-        "backend", "cause", "changed", "captured", "code", "end", "id", "laterPrevious", "latest", "phase",
+        "action", "backend", "cause", "changed", "captured", "code", "end", "id", "laterPrevious", "latest", "phase",
         "reason", "snapshot", "since", "start", "time", "lastEvent", "lastCapture", "lastWatched", "retired",
-        "waitingUntil",
+        "waitingUntil", "method", "path",
     ]
     /// Words whose texts are roots, which become numbers.
     private static let ofRoots: Set = ["root", "by", "outer"]

@@ -77,6 +77,7 @@ struct ServiceCommand: LastingCommand {
         var options = WatchService.Options(backend: backend, maintenance: noPrune ? nil : .unattended)
         options.newRootExclusions = ExclusionOptions.ofNewRoots
         options.timeScale = timeScale
+        options.onAnswer = log.add
         let service = WatchService(archive, changing: configuration.watched, options)
         let readiness = ServiceReadiness(notifier, configuration.roots.map(\.path))
         let progress = ProgressLine("capturing", service.progress, console)
@@ -89,7 +90,10 @@ struct ServiceCommand: LastingCommand {
         let reloading = ServiceReload(file, service, archive, configuration, notifier, report, events)
         signals.begin(reloading)
         let control = servicePlace.listen { request in
-            request.action == .log ? ControlResponse(log: log.recent) : await reloading.answer(request)
+            let response =
+                request.action == .log ? ControlResponse(log: log.recent) : await reloading.answer(request)
+            log.add(request.action, failure: response.failure?.message)
+            return response
         }
         defer { withExtendedLifetime(control) {} }
         ending.begin(service, report)

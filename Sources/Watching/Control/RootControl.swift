@@ -42,7 +42,13 @@ final class RootControl: Sendable {
                 }
             ) { [weak root] request in
                 guard let root else { return ControlResponse() }
-                return await root.control.answer(request, about: root)
+                let start = ContinuousClock.now
+                let response = await root.control.answer(request, about: root)
+                root.service.options.onAnswer(
+                    AnsweredRequest(
+                        root: root.path, action: request.action, time: ContinuousClock.now - start,
+                        failure: response.failure?.message))
+                return response
             }
         } catch {
             // Some file systems have no sockets: watch without one.

@@ -38,4 +38,20 @@ import Testing
         server.send(SIGTERM)
         _ = try server.finish()
     }
+
+    @Test("--log-file says when the page was served, and is refused inside a root")
+    func log() throws {
+        #expect(try place.run("capture", place.root.string).status == 0)
+        let log = place.path("log").string
+        let server = try place.start("browse", place.root.string, "--no-open", "--log-file", log)
+        _ = try server.line { $0.contains("#token=") }
+        server.send(SIGTERM)
+        #expect(try server.finish().status == 130)
+        let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+        #expect(lines.first?.hasSuffix(" info served readOnly=false") == true, "\(lines)")
+        #expect(lines.last?.hasSuffix(" info ended") == true, "\(lines)")
+        #expect(!lines.contains { $0.contains("token") })
+        let refused = try place.run("browse", "--no-open", "--log-file", place.path("tree/log").string)
+        #expect(refused.status == 64 && refused.errorText.contains("is inside the root"), "\(refused.errorText)")
+    }
 }

@@ -135,6 +135,19 @@ struct EventTests {
         #expect(stat(log.string, &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
+    @Test("the log says what other processes ask a watcher for, and with -v also their questions")
+    func asked() throws {
+        let process = try watch("--log-file", log.string, "-v")
+        #expect(try work.run("status", work.root.string).status == 0)
+        #expect(try work.run("audit", work.root.string).status == 0)
+        _ = try end(process)
+        let lines = text(log).split(separator: "\n").map { $0.drop { $0 != " " }.dropFirst() }
+        #expect(
+            lines.contains { $0.hasPrefix("debug asked action=status ") && $0.hasSuffix("root=\(work.root)") },
+            "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("info asked action=audit milliseconds=") }, "\(lines)")
+    }
+
     @Test("private logs name no directory and no file")
     func privateLogs() throws {
         let process = try watch("--log-file", log.string, "--private-logs")
