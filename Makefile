@@ -44,7 +44,7 @@ demo: build ## Watch, edit, list, compare, destroy and restore a real tree.
 OPTIMISED = -c release -Xswiftc -enable-testing $(TRAITS) --scratch-path .build/tests
 BUILD_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(SWIFT) build $(OPTIMISED)
 # Without --skip-build, `swift test` would build everything again with other arguments.
-RUN_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(LIMIT) $(SWIFT) test --skip-build $(OPTIMISED)
+RUN_TESTS = env ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(LIMIT) $(SWIFT) test --skip-build $(OPTIMISED)
 
 build-tests: setup setup-test
 	@$(BUILD_TESTS) --build-tests
@@ -99,9 +99,8 @@ test-ceph: build-tests ## Test stores of objects with a real Ceph on this machin
 	@$(CEPH) down; rm -rf .build/ceph; $(CEPH) up 3
 	@CEPH_CLUSTER=$(CURDIR)/.build/ceph $(RUN_TESTS) --filter CephTests; result=$$?; $(CEPH) down; exit $$result
 
-# Runs a command, writes its output to .build, and repeats the failures at the end.
-logged = mkdir -p .build; $(2) 2>&1 | tee .build/$(1).log || { \
-	echo "Failures (the full output is in .build/$(1).log):"; fixtures/failures.py .build/$(1).log; exit 1; }
+# Runs tests, writes their output to .build, and runs the few that fail once more, alone.
+logged = fixtures/run_tests.py .build/$(1).log $(2)
 
 # Runs the program with random changes and faults; SEED=… repeats the order of the faults.
 soak: build-tested ## Watch a tree with random changes and faults for MINUTES (default 60) or SOAK_SECONDS.
