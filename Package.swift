@@ -2,6 +2,230 @@
 
 import PackageDescription
 
+// What modules use of other packages.
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let hummingbird = Target.Dependency.product(
+    name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Page"]))
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+
+/// A module in `Sources` and, if they use anything, its tests, which also use the module and all that it uses.
+func module(
+    _ name: String, uses: [Target.Dependency] = [], resources: [Resource]? = nil, exclude: [String] = [],
+    tests: [Target.Dependency]? = nil
+) -> [Target] {
+    let module = Target.target(name: name, dependencies: uses, exclude: exclude, resources: resources)
+    return [module] + (tests.map { testTarget(name, uses: uses + $0) } ?? [])
+}
+
+/// The tests of a module, which use some support of all tests.
+func testTarget(_ name: String, uses: [Target.Dependency]) -> [Target] {
+    let support: [Target.Dependency] = [.byName(name: name), "TestSupport", "TestTraits", system]
+    var seen: Set<String> = []
+    let all = (support + uses).filter { seen.insert("\($0)").inserted }
+    return [.testTarget(name: name + "Tests", dependencies: all)]
+}
+
+/// A program or a module that only tests use, in `Tests`.
+func support(_ name: String, in folder: String, isProgram: Bool = false, uses: [Target.Dependency] = []) -> Target {
+    let path = "Tests/" + folder
+    return isProgram
+        ? .executableTarget(name: name, dependencies: uses, path: path)
+        : .target(name: name, dependencies: uses, path: path)
+}
+
+// Each module with what it is for. What it imports it uses; Modules.md shows their levels.
+let modules: [[Target]] = [
+    // Files encrypted for recipients, as the program age has them.
+    module(
+        "Age", uses: [crypto, .product(name: "CryptoExtras", package: "swift-crypto")], tests: ["CZlib"]),
+    // Values to bytes and back: ids, entries, nodes, snapshots, blocks, segments.
+    module("ArchiveFormat", uses: ["Compression", "Exclusions", "FileIO", crypto], tests: ["FuzzTargets"]),
+    // Segments, catalogue, chunk store, crash recovery.
+    module(
+        "ArchiveStorage",
+        uses: [
+            "ArchiveFormat", "Compression", "FileIO", "Threading", system,
+            .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        ], tests: []),
+    // The command line: parse, call, render.
+    module(
+        "ArchiverCommands",
+        uses: [
+            "Age", "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Archives", "CLinux", "Configuring",
+            "Exclusions", "FileIO", "Mementos", "ObjectStore", "Programs", "Replicas", "Roots", "SavedStates",
+            "TextDiff", "Threading", "Timeline", "TimelineServer", "WatchControl", argumentParser, logging, system,
+        ], tests: ["archiver", "examples", "faults"]),
+    // The library that programs import: re-exports the modules below it; status and doctor.
+    module(
+        "ArchiverKit",
+        uses: [
+            "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Checking", "Exclusions", "FileIO",
+            "FileWatching", "History", "Keeping", "Replicas", "Restoring", "Roots", "SavedStates", "SnapshotTree",
+            "WatchControl", "Watching", system,
+        ],
+        tests: [
+            "CLinux", "Compression", "Mementos", "Threading", "TreeScripts", "archiver", "churn", "examples", crypto,
+        ]),
+    // An open archive: its roots, snapshots, selectors, differences, operations, undo.
+    module(
+        "Archives",
+        uses: [
+            "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Restoring",
+            "Roots", "SnapshotTree", "Threading", "WatchControl", system,
+        ]),
+    // Files to trees: walk, read, update the tree, commit.
+    module(
+        "Capturing",
+        uses: [
+            "ArchiveFormat", "ArchiveStorage", "Exclusions", "FileIO", "FileWatching", "Roots", "SnapshotTree",
+            "Threading", system,
+        ]),
+    // libcurl, loaded while the program runs.
+    module("CCurl"),
+    // Linux system calls that Glibc's module map does not export to Swift.
+    module("CLinux"),
+    // Checks that every block is intact and every snapshot can be restored.
+    module("Checking", uses: ["ArchiveFormat", "ArchiveStorage", "FileIO", "Roots", "SnapshotTree", system]),
+    // zlib, or libdeflate if the trait Libdeflate is on.
+    module(
+        "Compression",
+        uses: ["CZlib", .target(name: "CLibdeflate", condition: .when(traits: ["Libdeflate"]))], tests: []),
+    // The configuration file: reading, checking, editing.
+    module("Configuring", uses: ["FileIO", system, .product(name: "TOMLKit", package: "TOMLKit")], tests: []),
+    // Gitignore patterns, ignore files, cache tags.
+    module("Exclusions", uses: ["FileIO"], tests: []),
+    // Descriptors, status, directories, metadata, durable writes, locks.
+    module("FileIO", uses: ["CLinux", "Threading", system], tests: []),
+    // Inotify, fanotify and polling to change batches.
+    module(
+        "FileWatching", uses: ["CLinux", "Exclusions", "FileIO", "Mementos", "Threading", system],
+        tests: ["TreeScripts"]),
+    // Questions about the past: versions, names, lines, deleted paths, bisection.
+    module(
+        "History",
+        uses: [
+            "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Exclusions", "FileIO", "Restoring", "Roots",
+            "SnapshotTree", "TextDiff", "Threading", system,
+        ]),
+    // Retention: labels, pins, notes, policies, thinning, budgets, purging, usage.
+    module(
+        "Keeping",
+        uses: [
+            "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Exclusions", "FileIO", "History", "Roots",
+            "SnapshotTree", crypto, system,
+        ]),
+    // Observer, Memento, Command as a small library.
+    module("Mementos", uses: ["Threading"], tests: []),
+    // Stores of objects that are written once: S3, SFTP, a directory; one in memory.
+    module("ObjectStore", uses: ["CCurl", "CLinux", "FileIO", "Programs", "Threading", crypto, system], tests: []),
+    // Starts other programs.
+    module("Programs", uses: ["CLinux", "FileIO", system]),
+    // An archive's segments in object stores: sending, reading, checking, cloning.
+    module(
+        "Replicas",
+        uses: [
+            "Age", "ArchiveFormat", "ArchiveStorage", "Archives", "Compression", "FileIO", "ObjectStore", "Roots",
+            "Threading", crypto, system,
+        ], tests: ["Capturing", "Keeping", "Mementos", "Watching"]),
+    // Trees to files, in place or elsewhere, and the record of the operation.
+    module(
+        "Restoring",
+        uses: [
+            "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Roots",
+            "SnapshotTree", "Threading", system,
+        ]),
+    // A root: its identity, its open directory, its locks.
+    module("Roots", uses: ["ArchiveFormat", "ArchiveStorage", "FileIO", "Mementos", system]),
+    // Programs' values to chunks and back, with versions and migrations.
+    module(
+        "SavedStates",
+        uses: [
+            "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "FileIO", "FileWatching", "Keeping",
+            "Mementos", "Restoring", "Roots", "SnapshotTree", "TextDiff", "Threading", system,
+        ]),
+    // The history-independent ordered map from paths to entries.
+    module("SnapshotTree", uses: ["ArchiveFormat", "ArchiveStorage", "FileIO", "Threading", system], tests: []),
+    // Line by line comparison of two texts.
+    module("TextDiff", uses: ["FileIO"], tests: []),
+    // Values behind a lock, ordered work on several threads.
+    module("Threading", tests: []),
+    // The moments of a history behind a data source and a delegate.
+    module(
+        "Timeline", uses: ["ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "Threading"], tests: ["Roots"]),
+    // The timeline as a page, served on the loopback interface.
+    module(
+        "TimelineServer",
+        uses: [
+            "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "SavedStates", "TextDiff", "Threading",
+            "Timeline", crypto, hummingbird, logging, system,
+        ], resources: [.embedInCode("Page")], exclude: ["openapi.json"], tests: []),
+    // The socket between a watcher and the commands that ask it; the settings of a watch.
+    module(
+        "WatchControl",
+        uses: [
+            "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "Roots", "Threading", system,
+        ]),
+    // The watch service: captures changes, audits roots, answers commands.
+    module(
+        "Watching",
+        uses: [
+            "ArchiveFormat", "Archives", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching",
+            "Keeping", "Mementos", "ObjectStore", "Replicas", "Roots", "SnapshotTree", "Threading", "WatchControl",
+            system,
+        ]),
+    [
+        .systemLibrary(name: "CLibdeflate"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    ],
+]
+
+let programs: [[Target]] = [
+    [.executableTarget(name: "archiver", dependencies: ["ArchiverCommands"])],
+    // Small programs that keep their state in an archive.
+    [
+        .executableTarget(
+            name: "examples",
+            dependencies: [
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Mementos", "Timeline", argumentParser, system,
+            ],
+            path: "Sources/Examples")
+    ],
+    [.testTarget(name: "ExamplesTests", dependencies: ["TestSupport", "TestTraits", "archiver", "examples", system])],
+]
+
+let testing: [[Target]] = [
+    [
+        // What all tests share; a trait for tests that block their thread.
+        support("TestSupport", in: "TestSupport", uses: ["FileIO", "Programs", system]),
+        support("TestTraits", in: "TestTraits", uses: ["Threading"]),
+        // Measures archiver and its peers at the same work.
+        support(
+            "benchmarks", in: "Benchmarks", isProgram: true,
+            uses: [
+                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Capturing", "Compression", "FileIO", "SnapshotTree",
+                "TestSupport", argumentParser, system,
+            ]),
+        .testTarget(name: "BenchmarkTests", dependencies: ["FileIO", "TestSupport", "benchmarks", system]),
+        // Random changes of a tree.
+        support("churn", in: "Churn", isProgram: true, uses: ["CLinux", "TestSupport"]),
+        // Runs a program in which a system call fails, and recreates what a power failure may leave.
+        .executableTarget(name: "faults", path: "Tests/Faults", publicHeadersPath: "."),
+        // The fuzzed decoders; `make fuzz` builds them with libFuzzer.
+        support("FuzzTargets", in: "FuzzTargets", uses: ["ArchiveFormat", "Compression", "Exclusions"]),
+        // Measures an archive's growth over a simulated year of work.
+        support("SimulatedClock", in: "SimulatedClock"),
+        support(
+            "simulated-year", in: "Year", isProgram: true,
+            uses: [
+                "ArchiveStorage", "ArchiverKit", "FileIO", "SimulatedClock", "TestSupport", argumentParser, system,
+            ]),
+        // Scripts that change a tree, and their commands.
+        support("TreeScripts", in: "TreeScripts", uses: ["CLinux", "Threading", system]),
+    ]
+]
+
 let package = Package(
     name: "archiver",
     products: [
@@ -29,426 +253,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
-    targets: [
-        // MARK: Age - files encrypted for recipients, as the program age has them
-        .target(
-            name: "Age",
-            dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ]),
-        .testTarget(
-            name: "AgeTests",
-            dependencies: [
-                "Age", "CZlib", "TestSupport", "TestTraits", .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: ArchiveFormat - values to bytes and back: ids, entries, nodes, snapshots, blocks, segments
-        .target(
-            name: "ArchiveFormat",
-            dependencies: ["Compression", "Exclusions", "FileIO", .product(name: "Crypto", package: "swift-crypto")]
-        ),
-        .testTarget(
-            name: "ArchiveFormatTests",
-            dependencies: [
-                "ArchiveFormat", "Compression", "Exclusions", "FileIO", "FuzzTargets", "TestSupport",
-            ]),
-
-        // MARK: ArchiveStorage - segments, catalogue, chunk store, crash recovery
-        .target(
-            name: "ArchiveStorage",
-            dependencies: [
-                "ArchiveFormat", "Compression", "FileIO", "Threading",
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-        .testTarget(
-            name: "ArchiveStorageTests",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Compression", "FileIO", "TestSupport", "TestTraits", "Threading",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-
-        // MARK: TestSupport - shared code of the test targets
-        .target(
-            name: "TestSupport",
-            dependencies: ["FileIO", "Programs", .product(name: "SystemPackage", package: "swift-system")],
-            path: "Tests/TestSupport"),
-
-        // MARK: Archives - an open archive: its roots, snapshots, selectors, differences, operations, undo
-        .target(
-            name: "Archives",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Restoring",
-                "Roots", "SnapshotTree", "WatchControl",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: archiver - the program
-        .executableTarget(name: "archiver", dependencies: ["ArchiverCommands"]),
-
-        // MARK: ArchiverCommands - the command line: parse, call, render
-        .target(
-            name: "ArchiverCommands",
-            dependencies: [
-                "Age", "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "CLinux", "Configuring", "Exclusions",
-                "FileIO", "Mementos", "ObjectStore", "Programs", "Replicas", "SavedStates", "TextDiff", "Threading",
-                "Timeline", "TimelineServer", "WatchControl", "Watching",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-        .testTarget(
-            name: "ArchiverCommandsTests",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverCommands", "ArchiverKit", "FileIO", "SavedStates",
-                "TestSupport", "TestTraits", "TextDiff", "WatchControl", "archiver", "examples", "faults",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-
-        // MARK: ArchiverKit - the library that programs import: re-exports the modules below it; status and doctor
-        .target(
-            name: "ArchiverKit",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Checking", "Exclusions", "FileIO",
-                "FileWatching", "History", "Keeping", "Replicas", "Restoring", "Roots", "SavedStates", "SnapshotTree",
-                "WatchControl", "Watching",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-        .testTarget(
-            name: "ArchiverKitTests",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Archives", "ArchiverKit", "CLinux", "Capturing", "Checking",
-                "Compression",
-                "Exclusions", "FileIO", "FileWatching", "History", "Keeping", "Mementos", "Restoring", "Roots",
-                "SavedStates", "SnapshotTree", "TestSupport", "TestTraits", "Threading", "TreeScripts", "WatchControl",
-                "archiver", "churn", "examples",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-
-        // MARK: benchmarks - measures archiver and its peers at the same work
-        .executableTarget(
-            name: "benchmarks",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Capturing", "Compression", "FileIO", "SnapshotTree",
-                "TestSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            path: "Tests/Benchmarks"
-        ),
-        .testTarget(
-            name: "BenchmarkTests",
-            dependencies: [
-                "FileIO", "TestSupport", "benchmarks", .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: churn - random changes of a tree, for tests
-        .executableTarget(name: "churn", dependencies: ["CLinux", "TestSupport"], path: "Tests/Churn"),
-
-        // MARK: simulated-year - measures an archive's growth over a simulated year of work
-        .target(name: "SimulatedClock", path: "Tests/SimulatedClock"),
-        .executableTarget(
-            name: "simulated-year",
-            dependencies: [
-                "ArchiveStorage", "ArchiverKit", "FileIO", "SimulatedClock", "TestSupport",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            path: "Tests/Year"
-        ),
-
-        // MARK: Capturing - files to trees: walk, read, update the tree, commit
-        .target(
-            name: "Capturing",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Exclusions", "FileIO", "FileWatching", "Roots", "SnapshotTree",
-                "Threading", .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: CCurl - libcurl, loaded while the program runs
-        .target(name: "CCurl"),
-
-        // MARK: CLibdeflate - libdeflate's header
-        .systemLibrary(name: "CLibdeflate"),
-
-        // MARK: CLinux - Linux system calls that Glibc's module map does not export to Swift
-        .target(name: "CLinux"),
-
-        // MARK: Checking - checks that every block is intact and every snapshot can be restored
-        .target(
-            name: "Checking",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "FileIO", "Roots", "SnapshotTree",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: Compression - zlib, or libdeflate if the trait Libdeflate is on
-        .target(
-            name: "Compression",
-            dependencies: ["CZlib", .target(name: "CLibdeflate", condition: .when(traits: ["Libdeflate"]))]),
-        .testTarget(name: "CompressionTests", dependencies: ["Compression", "TestSupport", "TestTraits"]),
-
-        // MARK: CZlib - zlib's headers
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-
-        // MARK: Configuring - the configuration file: reading, checking, editing
-        .target(
-            name: "Configuring",
-            dependencies: [
-                "FileIO", .product(name: "SystemPackage", package: "swift-system"),
-                .product(name: "TOMLKit", package: "TOMLKit"),
-            ]),
-        .testTarget(
-            name: "ConfiguringTests",
-            dependencies: [
-                "Configuring", "FileIO", "TestSupport", "TestTraits",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: Examples - small programs that keep their state in an archive
-        .executableTarget(
-            name: "examples",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "Mementos", "Timeline",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            path: "Sources/Examples"
-        ),
-        .testTarget(
-            name: "ExamplesTests",
-            dependencies: [
-                "TestSupport", "TestTraits", "archiver", "examples",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-
-        // MARK: Exclusions - gitignore patterns, ignore files, cache tags
-        .target(name: "Exclusions", dependencies: ["FileIO"]),
-        .testTarget(
-            name: "ExclusionsTests",
-            dependencies: [
-                "Exclusions", "FileIO", "TestSupport", "TestTraits",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: faults - runs a program in which a system call fails, and recreates what a power failure may leave
-        .executableTarget(name: "faults", path: "Tests/Faults", publicHeadersPath: "."),
-
-        // MARK: FileIO - descriptors, status, directories, metadata, durable writes, locks
-        .target(
-            name: "FileIO",
-            dependencies: ["CLinux", "Threading", .product(name: "SystemPackage", package: "swift-system")]
-        ),
-        .testTarget(
-            name: "FileIOTests",
-            dependencies: [
-                "CLinux", "FileIO", "TestSupport", "TestTraits", "Threading",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-
-        // MARK: FileWatching - inotify, fanotify and polling to change batches
-        .target(
-            name: "FileWatching",
-            dependencies: [
-                "CLinux", "Exclusions", "FileIO", "Mementos", "Threading",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-        .testTarget(
-            name: "FileWatchingTests",
-            dependencies: [
-                "CLinux", "Exclusions", "FileIO", "FileWatching", "Mementos", "TestSupport", "TestTraits", "Threading",
-                "TreeScripts",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-
-        // MARK: FuzzTargets - the fuzzed decoders; `make fuzz` builds them with libFuzzer
-        .target(
-            name: "FuzzTargets", dependencies: ["ArchiveFormat", "Compression", "Exclusions"],
-            path: "Tests/FuzzTargets"),
-
-        // MARK: History - questions about the past: versions, names, lines, deleted paths, bisection
-        .target(
-            name: "History",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Exclusions", "FileIO", "Restoring",
-                "Roots",
-                "SnapshotTree", "TextDiff", "Threading",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: Keeping - retention: labels, pins, notes, policies, thinning, budgets, purging, usage
-        .target(
-            name: "Keeping",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Exclusions", "FileIO", "History", "Roots",
-                "SnapshotTree",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: Mementos - Observer, Memento, Command as a small library
-        .target(name: "Mementos", dependencies: ["Threading"]),
-        .testTarget(name: "MementosTests", dependencies: ["Mementos", "TestSupport", "Threading"]),
-
-        // MARK: ObjectStore - stores of objects that are written once: S3, SFTP, a directory; one in memory
-        .target(
-            name: "ObjectStore",
-            dependencies: [
-                "CCurl", "CLinux", "FileIO", "Programs", "Threading",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-        .testTarget(
-            name: "ObjectStoreTests",
-            dependencies: [
-                "FileIO", "ObjectStore", "TestSupport", "TestTraits", "Threading",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: Programs - starts other programs
-        .target(
-            name: "Programs",
-            dependencies: ["CLinux", "FileIO", .product(name: "SystemPackage", package: "swift-system")]),
-
-        // MARK: Replicas - an archive's segments in object stores: sending, reading, checking, cloning
-        .target(
-            name: "Replicas",
-            dependencies: [
-                "Age", "ArchiveFormat", "ArchiveStorage", "Archives", "Compression", "FileIO", "ObjectStore", "Roots",
-                "Threading",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-        .testTarget(
-            name: "ReplicasTests",
-            dependencies: [
-                "Age", "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "FileIO", "Keeping", "Mementos",
-                "ObjectStore", "Replicas", "Roots", "TestSupport", "TestTraits", "Threading", "Watching",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: Restoring - trees to files, in place or elsewhere, and the record of the operation
-        .target(
-            name: "Restoring",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching", "Roots",
-                "SnapshotTree", "Threading", .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: Roots - a root: its identity, its open directory, its locks
-        .target(
-            name: "Roots",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "FileIO", "Mementos",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: SavedStates - programs' values to chunks and back, with versions and migrations
-        .target(
-            name: "SavedStates",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "FileIO", "FileWatching", "Keeping",
-                "Mementos", "Restoring", "Roots", "SnapshotTree", "TextDiff", "Threading",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: SnapshotTree - the history-independent ordered map from paths to entries
-        .target(
-            name: "SnapshotTree",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "FileIO", "Threading",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-        .testTarget(
-            name: "SnapshotTreeTests",
-            dependencies: ["ArchiveFormat", "FileIO", "SnapshotTree", "TestSupport"]),
-
-        // MARK: TestTraits - a trait for tests that block their thread
-        .target(name: "TestTraits", dependencies: ["Threading"], path: "Tests/TestTraits"),
-
-        // MARK: TextDiff - line by line comparison of two texts
-        .target(name: "TextDiff", dependencies: ["FileIO"]),
-        .testTarget(name: "TextDiffTests", dependencies: ["TestSupport", "TestTraits", "TextDiff"]),
-
-        // MARK: Threading - values behind a lock, ordered work on several threads
-        .target(name: "Threading"),
-        .testTarget(name: "ThreadingTests", dependencies: ["Threading"]),
-
-        // MARK: Timeline - the moments of a history behind a data source and a delegate
-        .target(
-            name: "Timeline", dependencies: ["ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "Threading"]),
-        .testTarget(
-            name: "TimelineTests",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "Roots", "TestSupport", "TestTraits",
-                "Timeline",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-
-        // MARK: TimelineServer - the timeline as a page, served on the loopback interface
-        .target(
-            name: "TimelineServer",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "SavedStates", "TextDiff", "Threading",
-                "Timeline",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Page"])),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ],
-            exclude: ["openapi.json"],
-            resources: [.embedInCode("Page")]
-        ),
-        .testTarget(
-            name: "TimelineServerTests",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "ArchiverKit", "FileIO", "TestSupport", "TestTraits", "Threading",
-                "TimelineServer",
-                .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Page"])),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]
-        ),
-
-        // MARK: TreeScripts - scripts that change a tree, and their commands
-        .target(
-            name: "TreeScripts",
-            dependencies: ["CLinux", "Threading", .product(name: "SystemPackage", package: "swift-system")],
-            path: "Tests/TreeScripts"),
-
-        // MARK: WatchControl - the socket between a watcher and the commands that ask it; the settings of a watch
-        .target(
-            name: "WatchControl",
-            dependencies: [
-                "ArchiveFormat", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "Roots", "Threading",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-
-        // MARK: Watching - the watch service: captures changes, audits roots, answers commands
-        .target(
-            name: "Watching",
-            dependencies: [
-                "ArchiveFormat", "Archives", "ArchiveStorage", "Capturing", "Exclusions", "FileIO", "FileWatching",
-                "Keeping", "Mementos", "ObjectStore", "Replicas", "Roots", "SnapshotTree", "Threading", "WatchControl",
-                .product(name: "SystemPackage", package: "swift-system"),
-            ]),
-    ],
+    targets: (modules + programs + testing).flatMap(\.self),
     swiftLanguageModes: [.v6]
 )
 
