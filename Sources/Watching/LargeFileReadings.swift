@@ -48,7 +48,7 @@ final class LargeFileReadings: Sendable {
         var retries = root.retries
         while !root.shouldStop, !files.waiting.isEmpty {
             if await read(all: true, of: root), !files.isAnyLeft { return }
-            await root.pause(retries.next())
+            await root.ending.pause(retries.next())
             // A change that prevented the commit may have to be captured first.
             guard let flush = await root.watch.flush() else { return }
             await root.captured.wait(for: flush)

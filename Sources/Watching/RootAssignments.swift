@@ -34,20 +34,24 @@ final class RootAssignments: Sendable {
     /// A root's worker: a task that watches it, again and again until it is removed.
     struct Worker {
         var root: WatchService.Root
+        /// Requested when the root is removed.
+        let ending: Ending
         /// Reaches 1 when the worker has ended.
         let end = Milestones()
-        var isRemoved = false
         /// What the worker watches now.
         var watched: WatchedRoot?
     }
 
     private let workers = Locked<[FilePath: Worker]>([:])
     private let first: [WatchService.Root]
+    private let ending: Ending
     let additions: AsyncStream<FilePath>
     private let continuation: AsyncStream<FilePath>.Continuation
 
-    init(_ roots: [WatchService.Root]) {
+    /// - Parameter ending: that of the service.
+    init(_ roots: [WatchService.Root], within ending: Ending) {
         first = roots
+        self.ending = ending
         (additions, continuation) = AsyncStream.makeStream()
     }
 
@@ -62,7 +66,8 @@ final class RootAssignments: Sendable {
 
     /// Begins a worker for `root`.
     func add(_ root: WatchService.Root) {
-        workers.withLock { $0[root.path] = Worker(root: root) }
+        let worker = Worker(root: root, ending: Ending(within: ending))
+        workers.withLock { $0[root.path] = worker }
         if case .terminated = continuation.yield(root.path) { hasEnded(root.path) }
     }
 
@@ -80,27 +85,26 @@ final class RootAssignments: Sendable {
     ///
     /// - Returns: reaches 1 at its end; nil if there is no such worker.
     func remove(_ path: FilePath) -> Milestones? {
-        let (end, watched) = workers.withLock { workers in
-            workers[path]?.isRemoved = true
-            return (workers[path]?.end, workers[path]?.watched)
-        }
-        watched?.end()
-        return end
+        let worker = workers.withLock { $0[path] }
+        worker?.ending.request()
+        worker?.watched?.end()
+        return worker?.end
     }
 
     /// Records what a worker watches now.
     func set(_ watched: WatchedRoot?, of path: FilePath) {
-        let isRemoved = workers.withLock { workers in
+        let ending = workers.withLock { workers in
             workers[path]?.watched = watched
-            return workers[path]?.isRemoved ?? true
+            return workers[path]?.ending
         }
-        if isRemoved { watched?.end() }
+        if ending?.isRequested ?? true { watched?.end() }
     }
 
     /// What the worker of `path` watches now.
     func watched(at path: FilePath) -> WatchedRoot? { workers.withLock { $0[path]?.watched } }
 
-    func isRemoved(_ path: FilePath) -> Bool { workers.withLock { $0[path]?.isRemoved ?? true } }
+    /// The end of a worker; nil if there is none.
+    func ending(of path: FilePath) -> Ending? { workers.withLock { $0[path]?.ending } }
 
     /// Records the end of a worker.
     func hasEnded(_ path: FilePath) {

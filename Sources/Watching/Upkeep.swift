@@ -16,14 +16,15 @@ final class Upkeep: Sendable {
     private let options: MaintenanceOptions
     private let task = Locked<Task<Void, Never>?>(nil)
     private let state = Locked(State())
-    private let hasEnded = Atomic(false)
+    /// Not within the service's: the last captures may wait for space.
+    private let ending = Ending()
     /// The number of captures in progress, to which maintenance gives way.
     let captures = Atomic(0)
 
     private struct State {
         var isRunning = false
-        /// Whether captures wait for space.
-        var isMakingRoom = false
+        /// The end of the run that captures wait for.
+        var roomIsMade: Ending?
         var started: ContinuousClock.Instant?
         /// What was reported last, so that it is not repeated.
         var reportedError: String?
@@ -52,7 +53,7 @@ final class Upkeep: Sendable {
 
     /// Ends maintenance; a run in progress stops early.
     func cancel() {
-        hasEnded.store(true, ordering: .sequentiallyConsistent)
+        ending.request()
         task.withLock { $0?.cancel() }
     }
 
@@ -62,23 +63,21 @@ final class Upkeep: Sendable {
     ///
     /// - Returns: whether a retry is worthwhile; false if maintenance ran just before.
     func makeRoom() async -> Bool {
-        let isMine = state.withLock { state -> Bool? in
-            if state.isMakingRoom { return false }
+        let (made, isMine) = state.withLock { state -> (Ending?, Bool) in
+            if let made = state.roomIsMade { return (made, false) }
             let isDue = state.started.map { $0 + Upkeep.leastPause / service.options.timeScale <= .now } ?? true
-            state.isMakingRoom = isDue
-            return isDue ? true : nil
+            if isDue { state.roomIsMade = Ending(within: ending) }
+            return (state.roomIsMade, isDue)
         }
-        guard let isMine else { return false }
+        guard let made else { return false }
         if isMine {
             Task {
                 await maintain(isRoomOut: true)
-                state.withLock { $0.isMakingRoom = false }
+                state.withLock { $0.roomIsMade = nil }
+                made.request()
             }
         }
-        let end = ContinuousClock.now + Upkeep.roomPatience
-        while state.withLock({ $0.isMakingRoom }), !hasEnded.load(ordering: .relaxed), .now < end {
-            try? await Task.sleep(for: .milliseconds(10))
-        }
+        await made.pause(Upkeep.roomPatience)
         return true
     }
 
@@ -149,7 +148,7 @@ final class Upkeep: Sendable {
         }
         // When the disk is full, captures wait for this run: do not wait for them.
         return try archive.maintain(
-            options, isCancelled: { isRoomOut ? self.hasEnded.load(ordering: .relaxed) : self.pause(waited) })
+            options, isCancelled: { isRoomOut ? self.ending.isRequested : self.pause(waited) })
     }
 
     /// Pauses while captures run.
@@ -157,13 +156,13 @@ final class Upkeep: Sendable {
     /// - Returns: whether to stop.
     private func pause(_ waited: borrowing Atomic<Int>) -> Bool {
         for _ in 0..<Upkeep.patience.once {
-            if hasEnded.load(ordering: .relaxed) { return true }
+            if ending.isRequested { return true }
             guard captures.load(ordering: .relaxed) > 0, waited.load(ordering: .relaxed) < Upkeep.patience.all
             else { return false }
             usleep(1000)
             waited.add(1, ordering: .relaxed)
         }
-        return hasEnded.load(ordering: .relaxed)
+        return ending.isRequested
     }
 
     private func report(_ result: MaintenanceResult) {

@@ -103,7 +103,7 @@ extension WatchService {
         defer { assignments.hasEnded(path) }
         var retries = options.retries
         var reported: String?
-        while !shouldStop, !assignments.isRemoved(path) {
+        while let ending = assignments.ending(of: path), !ending.isRequested {
             do {
                 let root = try await Blocking.run { () throws(ArchiverError) in
                     try facing { try self.begin(path, watcher) }
@@ -116,7 +116,7 @@ extension WatchService {
                 let error = ArchiverError(any: error)
                 if error.message != reported { report(.error(root: path, error)) }
                 reported = error.message
-                await pause(retries.next(), on: path, assignments)
+                await ending.pause(retries.next())
             }
         }
         report(.stopped(root: path))
@@ -137,13 +137,6 @@ extension WatchService {
         assignments.set(nil, of: path)
         roots.withLock { $0.removeAll { $0 === last } }
         last.finish()
-    }
-
-    private func pause(_ duration: Duration, on path: FilePath, _ assignments: RootAssignments) async {
-        let end = ContinuousClock.now + duration
-        while ContinuousClock.now < end, !shouldStop, !assignments.isRemoved(path) {
-            try? await Task.sleep(for: .milliseconds(100))
-        }
     }
 }
 

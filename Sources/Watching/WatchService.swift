@@ -146,7 +146,8 @@ public final class WatchService: Sendable {
     private let hasBegun = Locked(false)
     /// Reaches 1 when all roots are open; ends with the service.
     let opened = Milestones()
-    private let stopTime = Locked<ContinuousClock.Instant?>(nil)
+    /// Requested by `stop`.
+    let ending = Ending()
     /// The maintenance of the archive; nil unless the service runs with maintenance.
     let upkeep = Locked<Upkeep?>(nil)
 
@@ -178,7 +179,7 @@ public final class WatchService: Sendable {
     package init(_ archive: Archive, changing roots: [Root], _ options: Options = Options()) {
         self.archive = WatchedArchive(archive)
         paths = []
-        assignments = RootAssignments(roots)
+        assignments = RootAssignments(roots, within: ending)
         var options = options
         options.waitsForRoots = true
         self.options = options
@@ -271,7 +272,7 @@ public final class WatchService: Sendable {
 
     /// Requests a last capture and a clean end; `run` returns when both are done.
     public func stop() {
-        stopTime.withLock { $0 = $0 ?? .now }
+        ending.request()
         for root in roots.withLock({ $0 }) { root.hasten() }
         assignments?.finish()
     }
@@ -305,11 +306,11 @@ public final class WatchService: Sendable {
     public var failures: [FilePath: ArchiverError] { unsaved.withLock { $0 } }
 
     /// Whether `stop` has been called.
-    var shouldStop: Bool { stopTime.withLock { $0 } != nil }
+    var shouldStop: Bool { ending.isRequested }
 
     /// Whether `stop` was called so long ago that a last capture no longer waits for the root's lock.
     var mustStop: Bool {
-        stopTime.withLock { $0 }.map { $0 + WatchService.lastCapture / options.timeScale <= .now } ?? false
+        ending.time.map { $0 + WatchService.lastCapture / options.timeScale <= .now } ?? false
     }
 
     /// Records the outcome of a root's latest batch of changes: the error, or nil if all of them are captured.

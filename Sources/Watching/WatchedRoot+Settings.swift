@@ -50,7 +50,7 @@ extension WatchedRoot {
             } catch {
                 if shouldStop { throw ArchiverError(error) }
                 service.report(.error(root: path, ArchiverError(error)))
-                await pause(retries.next())
+                await ending.pause(retries.next())
             }
         }
         state.enter(.watching)

@@ -40,8 +40,8 @@ final class WatchedRoot: Sendable {
     private let subscription: Subscription
     /// Whether the root does not exist and the service waits for it.
     private let isAwaited = Atomic(false)
-    /// Whether the root is to end although the service goes on.
-    private let isEnding = Atomic(false)
+    /// The end of this root, or of the service.
+    let ending: Ending
     /// Whether the root has ended: an audit that is still running must not take the lock again.
     private let hasEnded = Atomic(false)
     let control = RootControl()
@@ -62,6 +62,7 @@ final class WatchedRoot: Sendable {
         _ lock: consuming FileLock, lastWatched: Timestamp?, _ watcher: TreeWatcher
     ) throws {
         self.service = service
+        ending = Ending(within: service.ending)
         self.path = path
         self.watcher = watcher
         gaps = RootGaps(of: path, service)
@@ -85,11 +86,11 @@ final class WatchedRoot: Sendable {
     // MARK: Running
 
     /// Whether the root makes a last capture and ends.
-    var shouldStop: Bool { isEnding.load(ordering: .sequentiallyConsistent) || service.shouldStop }
+    var shouldStop: Bool { ending.isRequested }
 
     /// Requests a last capture and the end of this root.
     func end() {
-        isEnding.store(true, ordering: .sequentiallyConsistent)
+        ending.request()
         hasten()
     }
 
@@ -257,7 +258,7 @@ final class WatchedRoot: Sendable {
             case .applied: retries.reset()
             case .roomMade: continue
             case .failed:
-                await pause(retries.next())
+                await ending.pause(retries.next())
             case .moved(let place):
                 await readings.end()
                 return place
@@ -353,8 +354,8 @@ final class WatchedRoot: Sendable {
                 // Repeated errors are not reported.
                 if state.captureFailed(error) { service.report(.error(root: path, error)) }
                 if await makesRoom(after: error) { continue }
-                await pause(retries.next())
-                if service.shouldStop { return nil }
+                await ending.pause(retries.next())
+                if shouldStop { return nil }
             }
         }
     }
@@ -373,15 +374,6 @@ final class WatchedRoot: Sendable {
         control.feeds.wake()
     }
 
-    /// Waits for `duration`, or until the service stops.
-    func pause(_ duration: Duration) async {
-        let clock = ContinuousClock()
-        let end = clock.now + duration
-        while clock.now < end, !shouldStop {
-            try? await Task.sleep(until: min(end, clock.now + .milliseconds(100)))
-        }
-    }
-
     func reportProblems(_ result: CaptureResult) {
         if let later = result.laterPrevious { service.report(.wrongClock(root: path, later: later)) }
         guard result.problemCount > 0 else { return }
@@ -398,7 +390,7 @@ final class WatchedRoot: Sendable {
     private func visitAgain(_ ranges: [PathRange]) {
         guard !ranges.isEmpty, let pause = state.beginPause(retries) else { return }
         Task { [weak self] in
-            await self?.pause(pause)
+            await self?.ending.pause(pause)
             self?.state.endPause()
             self?.watch.markDirty(ranges)
         }
