@@ -28,7 +28,7 @@ struct HostileProgramTests {
     @Test(
         "no command uses much memory or time on an archive that is small on disk and endless to read",
         .enabled(if: isReleased), arguments: ForgedArchive.bombs)
-    func bombs(forged: ForgedArchive) throws { try runAll(forged) }
+    func bombs(forged: ForgedArchive) throws { try runAll(forged, sparing: 3) }
 
     @Test("no command crashes on the greatest and the least numbers of the format", arguments: ForgedArchive.limits)
     func limits(forged: ForgedArchive) throws { try runAll(forged) }
@@ -37,7 +37,10 @@ struct HostileProgramTests {
     func places(forged: ForgedArchive) throws { try runAll(forged) }
 
     /// Runs the commands on the archive.
-    private func runAll(_ forged: ForgedArchive) throws {
+    ///
+    /// - Parameter sparing: in a short run, one in so many of the commands that follow the first restore meets it: each
+    ///   takes seconds to decode some archives.
+    private func runAll(_ forged: ForgedArchive, sparing: Int = 1) throws {
         let sandbox = try ForgedSandbox(forged)
         let root = sandbox.root.string
         try sandbox.base.makeDirectory("outside")
@@ -75,8 +78,9 @@ struct HostileProgramTests {
         if check.status == 0, hasSnapshot, !restore.output.contains("File too large") {
             #expect(restore.status == 0, "check passed, but restore failed:\n\(restore.output)")
         }
-        try run(sandbox, "restore", "latest", "--root", root, "--dry-run")
-        if try run(sandbox, "restore", "latest", "--root", root).status == 0 {
+        func isTried() -> Bool { isThorough || random.oneIn(sparing) }
+        if isTried() { try run(sandbox, "restore", "latest", "--root", root, "--dry-run") }
+        if isTried(), try run(sandbox, "restore", "latest", "--root", root).status == 0 {
             let difference = try run(sandbox, "diff", "latest", "--root", root)
             let lines = difference.output.split(separator: "\n").filter { !$0.hasPrefix("archiver: ") }
             #expect(difference.status == 0 && lines.isEmpty, "\(difference.output)")
@@ -85,10 +89,7 @@ struct HostileProgramTests {
                     equals: TreeListing(of: sandbox.base.full("target")), "restored in place and elsewhere")
             }
         }
-        try run(sandbox, "undo", root)
-        try run(sandbox, "capture", root)
-        try run(sandbox, "repair")
-        try run(sandbox, "list")
+        for words in [["undo", root], ["capture", root], ["repair"], ["list"]] where isTried() { try run(sandbox, words) }
         try TreeListing(of: sandbox.base.full("outside")).expect(equals: outside, "what is outside of the root")
         let names = Set(try sandbox.base.names())
         #expect(names.isSubset(of: ["archive", "game.json", "outside", "root", "target"]), "\(names)")
