@@ -6,6 +6,7 @@ internal import ArgumentParser
 internal import Exclusions
 internal import FileIO
 internal import Glibc
+internal import Logging
 internal import SystemPackage
 internal import Threading
 internal import TimelineServer
