@@ -1,6 +1,9 @@
 // What the log says of a page's requests.
 
+import ArchiverKit
 import Logging
+import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 import Threading

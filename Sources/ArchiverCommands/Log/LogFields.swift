@@ -2,6 +2,7 @@
 
 internal import Logging
 internal import Threading
+internal import WatchControl
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
