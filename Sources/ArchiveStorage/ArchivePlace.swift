@@ -38,9 +38,13 @@ struct ArchivePlace {
     }
 
     /// The best copy of archive.json in the segments of the archive `id`; nil if there is none.
+    ///
+    /// - Throws: `StorageError` also if there is none because segments cannot be opened.
     func manifest(inSegmentsOf id: ArchiveID) throws(StorageError) -> ArchiveManifest? {
-        guard let copy = try manifestsOfSegments()[id] else { return nil }
-        return copy.manifest
+        let (copies, refusal) = try manifestsOfSegments()
+        if let copy = copies[id] { return copy.manifest }
+        if let refusal { throw refusal }
+        return nil
     }
 
     /// Reads the manifest.
@@ -106,7 +110,7 @@ struct ArchivePlace {
             guard error.code == .damaged, error.path == layout.manifest.path else { throw error }
             (found, failure) = (nil, error)
         }
-        let copies = try manifestsOfSegments()
+        let copies = try manifestsOfSegments().copies
         if let found {
             guard let copy = copies[found.id] ?? (copies.count == 1 ? copies.first?.value : nil),
                 copy.id != found.id || copy.isCopy && copy.manifest.revision >= found.revision,
@@ -162,10 +166,17 @@ struct ArchivePlace {
     }
 
     /// The best copy of archive.json in the segments of each archive; an incomplete one if only headers are left.
-    private func manifestsOfSegments() throws(StorageError) -> [ArchiveID: Copy] {
+    ///
+    /// - Returns: also why the first of the segments that cannot be opened cannot.
+    private func manifestsOfSegments() throws(StorageError) -> (copies: [ArchiveID: Copy], refusal: StorageError?) {
         var copies: [ArchiveID: Copy] = [:]
+        var refusal: StorageError?
         for name in try segments.list().segments {
-            guard let bytes = try? segments.open(name) else { continue }
+            let bytes: any SegmentReading
+            do { bytes = try segments.open(name) } catch {
+                refusal = refusal ?? error
+                continue
+            }
             let segment = Segment(bytes)
             guard let header = try? segment.readHeader() else { continue }
             var copy = Copy(
@@ -179,7 +190,7 @@ struct ArchivePlace {
             if let known = copies[header.archive], !known.isLess(than: copy) { continue }
             copies[header.archive] = copy
         }
-        return copies
+        return (copies, refusal)
     }
 
     private func read() throws(StorageError) -> ArchiveManifest {

@@ -77,6 +77,9 @@ package final class ArchiveStore: Sendable {
     /// The indexed bytes of all segments.
     package func storedBytes() throws(StorageError) -> UInt64 { try catalogue.segmentBytes() }
 
+    /// Whether the segments are read from a replica: there is no directory of the archive.
+    package var isReplica: Bool { store == nil }
+
     /// Whether snapshots can be added.
     package var isWritable: Bool { refusal == nil }
 
@@ -169,7 +172,7 @@ package final class ArchiveStore: Sendable {
         return try openForReading(
             place, manifest,
             StorageError(
-                .readOnly, name, "\(name) is a replica, which can only be read", remedy: Advice.cloneToWrite.text),
+                .readOnly, name, "\(name) can only be read", remedy: Advice.cloneToWrite.text),
             copy)
     }
 
@@ -212,7 +215,7 @@ package final class ArchiveStore: Sendable {
     private func update() throws(StorageError) -> CatalogueUpdate.Summary {
         let summary = try CatalogueUpdate(self).run()
         let damage = try catalogue.damage()
-        let isPurging = (try? layout.unfinishedPurge.status) != nil
+        let isPurging = !isReplica && (try? layout.unfinishedPurge.status) != nil
         let lost = try catalogue.lostLatestSnapshots().map { $0.message(in: segments) }
         found.withLock {
             $0 =

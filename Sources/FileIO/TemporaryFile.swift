@@ -66,6 +66,7 @@ package struct TemporaryFile: ~Copyable, Sendable {
     package consuming func rename(to newName: borrowing CName) throws(FileError) {
         try directory.rename(name, to: newName, in: directory, path: path)
         hasTemporaryName = false
+        unlock()
     }
 
     /// Renames the file to a new name in the same directory.
@@ -74,7 +75,11 @@ package struct TemporaryFile: ~Copyable, Sendable {
     package consuming func rename(toNew newName: borrowing CName) throws(FileError) {
         try directory.rename(name, toNew: newName, path: path)
         hasTemporaryName = false
+        unlock()
     }
+
+    /// Closing the file would not do: a program that another thread is starting may have it open for a moment.
+    private borrowing func unlock() { flock(file.number, LOCK_UN) }
 
     // MARK: Names
 

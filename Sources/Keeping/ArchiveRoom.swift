@@ -12,9 +12,9 @@ internal import SystemPackage
 public struct ArchiveRoom: Sendable, Hashable {
     /// The bytes of its segments and its catalogue.
     public let usedBytes: UInt64
-    /// The bytes that an ordinary user can still write on its file system.
+    /// The bytes that an ordinary user can still write on its file system; `UInt64.max` for a replica, which has none.
     public let freeBytes: UInt64
-    /// The size of its file system in bytes.
+    /// The size of its file system in bytes; `UInt64.max` for a replica.
     public let totalBytes: UInt64
     /// How much room it may use.
     public let budget: StorageBudget
@@ -76,17 +76,23 @@ extension Archive {
     /// - Throws: `ArchiverError` if the archive cannot be read.
     public func room() throws(ArchiverError) -> ArchiveRoom {
         try facing {
-            let folder = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)
+            let (free, total, reserved) = try fileSystemBytes()
             // Its write-ahead log and its free pages are not counted: their size varies.
             let catalogue = UInt64(try store.catalogue.pages().usedBytes)
             let given = try store.catalogue.policy(root: nil)
-            let reserved = Ballast(store.layout).bytes
             return ArchiveRoom(
                 usedBytes: try store.storedBytes() + catalogue,
-                freeBytes: try FileSystem.freeBytes(of: folder) + reserved,
-                totalBytes: try FileSystem.totalBytes(of: folder), budget: try budget(),
+                freeBytes: free, totalBytes: total, budget: try budget(),
                 isBudgetSet: given?.maxSize != nil || given?.minFreeBytes != nil || given?.minFreePercent != nil,
                 reservedBytes: reserved)
         }
+    }
+
+    /// The free bytes and the size of the archive's file system, and the part of the free bytes that is reserved.
+    private func fileSystemBytes() throws -> (free: UInt64, total: UInt64, reserved: UInt64) {
+        if store.isReplica { return (.max, .max, 0) }
+        let folder = try Descriptor.open(directory, O_RDONLY | O_DIRECTORY)
+        let reserved = Ballast(store.layout).bytes
+        return (try FileSystem.freeBytes(of: folder) + reserved, try FileSystem.totalBytes(of: folder), reserved)
     }
 }

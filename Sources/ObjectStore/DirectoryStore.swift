@@ -84,7 +84,7 @@ package final class DirectoryStore: ObjectStore {
     }
 
     package func list(_ prefix: String, _ body: (ObjectEntry) throws -> Void) throws {
-        let operation = "list \(prefix) in \(address)"
+        let operation = namingList(prefix)
         let root = try reporting(operation) { try openRoot(operation) }
         try ObjectTree.list(
             prefix,

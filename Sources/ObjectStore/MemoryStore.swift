@@ -114,7 +114,7 @@ package final class MemoryStore: ObjectStore {
     }
 
     package func list(_ prefix: String, _ body: (ObjectEntry) throws -> Void) throws {
-        let operation = "list \(prefix) in \(address)"
+        let operation = namingList(prefix)
         let fault = try begin(.list(prefix), operation)
         var entries = state.withLock { state in
             state.objects.filter { $0.key.text.hasPrefix(prefix) }

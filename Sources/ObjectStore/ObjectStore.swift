@@ -49,6 +49,11 @@ extension ObjectStore {
     func naming(_ verb: String, _ name: ObjectName, _ preposition: String = "in") -> String {
         "\(verb) \(name) \(preposition) \(address)"
     }
+
+    /// How the list of the objects whose names begin with `prefix` is named in errors.
+    func namingList(_ prefix: String) -> String {
+        prefix.isEmpty ? "list the objects in \(address)" : "list \(prefix) in \(address)"
+    }
 }
 
 /// What became of an object that should be created.

@@ -49,9 +49,16 @@ package struct ObjectStoreError: Error, Sendable, Hashable {
     package let operation: String
     /// The store's or the system's own words on one line, or empty.
     package let detail: String
+    /// What to do about the refusal of a file system; nil if the code says it.
+    private let fileRemedy: String?
 
     /// Makes an error; `detail` is cut to one line of at most 300 characters without control characters.
     package init(_ code: Code, _ operation: String, _ detail: String = "") {
+        self.init(code, operation, detail, nil)
+    }
+
+    private init(_ code: Code, _ operation: String, _ detail: String, _ fileRemedy: String?) {
+        self.fileRemedy = fileRemedy
         self.code = code
         self.operation = operation
         self.detail = ObjectStoreError.oneLine(detail)
@@ -65,7 +72,7 @@ package struct ObjectStoreError: Error, Sendable, Hashable {
             case .fileTooLarge: .tooLarge
             default: .failed
             }
-        self.init(code, operation, "\(error)")
+        self.init(code, operation, "\(error)", error.remedy)
     }
 
     /// Whether the same call may succeed later without anybody doing anything.
@@ -78,7 +85,8 @@ package struct ObjectStoreError: Error, Sendable, Hashable {
 
     /// What a person can do about it; nil if the reason is clear enough.
     package var remedy: String? {
-        switch code {
+        if let fileRemedy { return fileRemedy }
+        return switch code {
         case .noSuchBucket: "mount its disk, create it, or correct the address"
         case .notAllowed: "give these credentials the right to do it"
         case .wrongCredentials: "correct the key, the secret or the session token"

@@ -30,6 +30,7 @@ enum CheckpointContent {
 
         /// The text of archive.json.
         let manifest: String
+        /// The sealed segments, which do not grow any more.
         let segments: [Segment]
     }
 
@@ -180,7 +181,7 @@ extension Replicator {
         guard try complete(&progress), rows.allSatisfy({ progress.missingBytes(of: $0) == 0 }) else { return false }
         let heading = CheckpointContent.Heading(
             manifest: String(decoding: store.manifest.encoded(), as: UTF8.self),
-            segments: rows.map { .init(path: $0.path, bytes: $0.indexedLength) })
+            segments: rows.filter(\.isSealed).map { .init(path: $0.path, bytes: $0.indexedLength) })
         _ = try content.remove()
         let file = try content.openOrCreate(O_RDWR)
         var hash = SHA256()

@@ -32,7 +32,7 @@ package enum ReplicaObject: Sendable, Hashable {
         switch self {
         case .segment(let path): ReplicaObject.segments + path + ReplicaObject.suffix
         case .piece(let path, let offset, let length):
-            "\(ReplicaObject.pieces)\(ReplicaObject.file(path))/\(offset)-\(length)\(ReplicaObject.suffix)"
+            "\(ReplicaObject.folder(ofPieces: path))/\(offset)-\(length)\(ReplicaObject.suffix)"
         case .checkpoint(let name): ReplicaObject.checkpoints + name + ReplicaObject.suffix
         }
     }
@@ -65,6 +65,9 @@ package enum ReplicaObject: Sendable, Hashable {
             return nil
         }
     }
+
+    /// What the names of a segment's pieces begin with, without the slash.
+    static func folder(ofPieces path: String) -> String { pieces + file(path) }
 
     /// No segment has an offset of this size or more.
     private static let lengthLimit = 1 << 33

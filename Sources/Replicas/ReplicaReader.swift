@@ -6,6 +6,7 @@ internal import ArchiveStorage
 internal import Crypto
 package import ObjectStore
 package import Roots
+internal import Threading
 
 /// A replica that can be read.
 package struct ReplicaReader: Sendable {
@@ -25,7 +26,8 @@ package struct ReplicaReader: Sendable {
     ) throws(ArchiverError) {
         guard let manifest = try ReplicaManifest.read(from: objects), let signer = manifest.signerKey else {
             throw ArchiverError(
-                .replica, "there is no replica in \(objects.address)", remedy: "correct the address")
+                .replica, "there is no replica in \(objects.address): it has no \(ReplicaObject.manifest)",
+                remedy: "correct the address, or mount its disk")
         }
         if let expected, expected.lowercased() != manifest.signer {
             throw ArchiverError(
@@ -53,6 +55,7 @@ package struct ReplicaReader: Sendable {
         package let object: ReplicaObject
         package let time: ReplicaTime
         fileprivate let objects: any ObjectStore
+        fileprivate let bytes: ObjectBytes
         fileprivate let reader: AgeReader
         fileprivate let signature: ReplicaSignature
         fileprivate let signer: Curve25519.Signing.PublicKey
@@ -71,7 +74,10 @@ package struct ReplicaReader: Sendable {
         /// Confirms that the object was not cut off.
         package func checkEnd() throws(ArchiverError) { try reading { try reader.checkEnd { try fetch($0) } } }
 
-        private func fetch(_ range: Range<UInt64>) throws -> [UInt8] { try objects.get(name, range) }
+        private func fetch(_ range: Range<UInt64>) throws -> [UInt8] { try bytes.read(range) }
+
+        /// Releases the bytes of a small object, which are read again if they are needed.
+        package func releaseBytes() { bytes.release() }
 
         private func reading<Result>(_ body: () throws -> Result) throws(ArchiverError) -> Result {
             do { return try body() } catch let error as AgeError {
@@ -110,7 +116,8 @@ package struct ReplicaReader: Sendable {
     package func open(_ object: ReplicaObject, length: UInt64) throws(ArchiverError) -> Opened {
         guard let name = object.name else { throw ArchiverError(.system, "\(object.text) is no object's name") }
         do {
-            let reader = try AgeReader(length: length, identities) { try objects.get(name, $0) }
+            let bytes = ObjectBytes(name, length, objects)
+            let reader = try AgeReader(length: length, identities) { try bytes.read($0) }
             guard let header = ObjectHeader(reader.header) else {
                 throw ArchiverError.notAuthentic(name, objects, "it has no signature")
             }
@@ -125,7 +132,7 @@ package struct ReplicaReader: Sendable {
                     name, objects, "it has \(reader.plainLength) bytes of content, its name says \(count)")
             }
             return Opened(
-                name: name, object: object, time: header.time, objects: objects, reader: reader,
+                name: name, object: object, time: header.time, objects: objects, bytes: bytes, reader: reader,
                 signature: header.signature, signer: signer, archive: manifest.archive)
         } catch let error as ObjectStoreError where error.code == .noSuchObject {
             throw ArchiverError.notAuthentic(name, objects, "it is listed, and it is not there")
@@ -136,6 +143,38 @@ package struct ReplicaReader: Sendable {
                 remedy: "use the identity of one of its recipients")
         } catch { throw ArchiverError(store: error) }
     }
+}
+
+/// The encrypted bytes of an object; those of a small one are read by one request, with its header.
+private final class ObjectBytes: Sendable {
+    private let name: ObjectName
+    private let length: UInt64
+    private let objects: any ObjectStore
+    private let kept = Locked<[UInt8]?>(nil)
+
+    /// What is read as a whole: a request costs more than these bytes.
+    private static let smallBytes: UInt64 = 64 << 10
+
+    init(_ name: ObjectName, _ length: UInt64, _ objects: any ObjectStore) {
+        self.name = name
+        self.length = length
+        self.objects = objects
+    }
+
+    func read(_ range: Range<UInt64>) throws(ObjectStoreError) -> [UInt8] {
+        if length > ObjectBytes.smallBytes { return try objects.get(name, range) }
+        let whole: [UInt8]
+        if let known = kept.withLock({ $0 }) {
+            whole = known
+        } else {
+            whole = try objects.get(name, 0..<length)
+            kept.withLock { $0 = whole }
+        }
+        let range = range.clamped(to: 0..<UInt64(whole.count))
+        return Array(whole[Int(range.lowerBound)..<Int(range.upperBound)])
+    }
+
+    func release() { kept.withLock { $0 = nil } }
 }
 
 extension ReplicaReader {

@@ -30,9 +30,15 @@ package final class ReplicaSegments: SegmentSource {
         return listing
     }
 
-    package func path(of name: String) -> FilePath { FilePath("\(reader.objects.address)/\(name)") }
+    /// The object that has the segment, or the folder of its pieces.
+    ///
+    /// The address is no part of it: a path has no two slashes in a row.
+    package func path(of name: String) -> FilePath {
+        let isInPieces = inventory.segments[name] == nil && inventory.pieces[name] != nil
+        return FilePath(isInPieces ? ReplicaObject.folder(ofPieces: name) : ReplicaObject.segment(path: name).text)
+    }
 
-    /// Says what lengths the segments of a checkpoint have, which then need not be opened to know them.
+    /// Says what lengths the sealed segments of a checkpoint have, which then need not be opened to know them.
     ///
     /// Only as far as the objects can have them: when a segment is opened, its signature says whether it does.
     func expect(_ lengths: [String: Int]) {
@@ -199,7 +205,10 @@ private final class ReplicaSegment: SegmentReading {
         for (number, part) in parts.enumerated() where position < range.upperBound {
             guard position >= part.offset, position < part.end else { continue }
             let wanted = position - part.offset..<min(part.end, range.upperBound) - part.offset
-            let read = try opened(number).read(wanted)
+            let object = try opened(number)
+            let read = try object.read(wanted)
+            // They are kept as steps.
+            object.releaseBytes()
             guard read.count == wanted.count else {
                 throw ArchiverError(.replica, "\(part.object.text) became shorter while it was read")
             }

@@ -99,21 +99,23 @@ extension Archive {
         return chosen
     }
 
+    /// How messages call a replica that is read: its address is no path.
+    private static var replica: FilePath { "the replica" }
+
     /// Opens a replica as an archive that can only be read.
     package static func reading(_ reader: ReplicaReader) throws(ArchiverError) -> Archive {
         try facing {
-            let address = FilePath(reader.objects.address)
             let segments = try ReplicaSegments(reader)
             let checkpoint = try segments.checkpoint()
             if checkpoint == nil { try reader.requireFitting(segments.inventory) }
             func open(_ copy: CatalogueCopy?) throws(StorageError) -> ArchiveStore {
                 try ArchiveStore.open(
-                    reading: segments, of: reader.manifest.archive, named: address, beginningWith: copy)
+                    reading: segments, of: reader.manifest.archive, named: Archive.replica, beginningWith: copy)
             }
-            do throws(StorageError) { return Archive.reading(try open(checkpoint), named: address) } catch {
+            do throws(StorageError) { return Archive.reading(try open(checkpoint), named: Archive.replica) } catch {
                 // Another version of this program may have made it.
                 guard checkpoint != nil, error.code == .damaged else { throw error }
-                return Archive.reading(try open(nil), named: address)
+                return Archive.reading(try open(nil), named: Archive.replica)
             }
         }
     }

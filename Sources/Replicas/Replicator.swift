@@ -261,9 +261,8 @@ package final class Replicator: Sendable {
 
     /// Removes the pieces of a segment that is there as a whole; what stays does no harm.
     private func deletePieces(of path: String) {
-        guard let file = path.split(separator: "/").last else { return }
         var names: [ObjectName] = []
-        try? objects.list("\(ReplicaObject.pieces)\(file)/") { names.append($0.name) }
+        try? objects.list("\(ReplicaObject.folder(ofPieces: path))/") { names.append($0.name) }
         for name in names where ReplicaObject(name)?.path == path { try? objects.delete(name) }
     }
 
@@ -274,8 +273,8 @@ package final class Replicator: Sendable {
         if isKnown.withLock({ $0 }) { return }
         guard let manifest = try ReplicaManifest.read(from: objects) else {
             throw ArchiverError(
-                .replica, "there is no replica in \(objects.address) any more",
-                remedy: "bring its objects back; or " + Advice.addReplica.text)
+                .replica, "there is no replica in \(objects.address) any more: \(ReplicaObject.manifest) is missing",
+                remedy: "mount its disk, or bring its objects back; or " + Advice.addReplica.text)
         }
         try sealer.requireOwn(manifest, name, objects.address)
         isKnown.withLock { $0 = true }

@@ -8,6 +8,8 @@
 #        ceph.sh DIRECTORY start NAME...  starts them again
 #        ceph.sh DIRECTORY admin ARG...   runs radosgw-admin
 #        ceph.sh DIRECTORY bucket NAME [lock]
+#        ceph.sh DIRECTORY user NAME      makes a user who may not delete, with the keys NAMEaccess and NAMEsecret0123456789
+#        ceph.sh DIRECTORY policy BUCKET FILE
 # The gateways rgw.0 and rgw.1 answer at the ports CEPH_PORT (7480) and the next one. With three OSDs each object has three
 # copies, and two must be there for a write.
 set -euo pipefail
@@ -141,5 +143,12 @@ case $command in
         curl -sS --fail-with-body --aws-sigv4 aws:amz:us-east-1:s3 --user "$key:$secret" \
             -H "x-amz-content-sha256: $(sha256sum </dev/null | cut -c1-64)" \
             ${2:+-H "x-amz-bucket-object-lock-enabled: true"} -X PUT "http://127.0.0.1:$port/$1" ;;
+    user)
+        radosgw-admin -n client.rgw user create --uid="$1" --display-name="$1" --op-mask=read,write \
+            --access-key="$1access" --secret-key="$1secret0123456789" >/dev/null ;;
+    policy)
+        curl -sS --fail-with-body --aws-sigv4 aws:amz:us-east-1:s3 --user "$key:$secret" \
+            -H "x-amz-content-sha256: $(sha256sum <"$2" | cut -c1-64)" \
+            -X PUT --data-binary "@$2" "http://127.0.0.1:$port/$1?policy=" ;;
     *) echo "unknown command $command" >&2; exit 2 ;;
 esac

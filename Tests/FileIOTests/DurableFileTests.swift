@@ -77,6 +77,21 @@ import Testing
         #expect(try directory.names().count == CreateTests.names.count)
     }
 
+    @Test("a renamed temporary file is unlocked, also while a program that is being started has it open")
+    func unlocked() throws {
+        let directory = try OpenDirectory()
+        for isNew in [false, true] {
+            let temporary = try TemporaryFile(in: directory.root, path: "file")
+            // A process that was forked a moment ago has such a copy until its execve(2).
+            let copy = try temporary.file.duplicate(path: "file")
+            let name = CName("\(isNew)".utf8)
+            if isNew { try temporary.rename(toNew: name) } else { try temporary.rename(to: name) }
+            let other = try directory.root.open(name, O_RDONLY, path: "file")
+            #expect(flock(other.number, LOCK_EX | LOCK_NB) == 0)
+            withExtendedLifetime(copy) {}
+        }
+    }
+
     @Test("a symbolic link is replaced and not followed")
     func links() throws {
         let directory = try OpenDirectory()

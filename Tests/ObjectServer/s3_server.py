@@ -10,7 +10,10 @@ PLAN is a file. Each request takes its first line off, which says how the reques
   lost             the connection is closed after the request was carried out
   cut              half of the answer's body is sent
   html             the answer is a page of another server
+  denied, unknown, expired, skewed, moved, gone
+                   the store refuses: no right, no such key, an expired token, a wrong clock, another region, no bucket
   fine             nothing
+A line "always" and one of these words stays: every request goes wrong like this.
 Buckets: "bucket" is as AWS's; "ignoring" ignores conditions, "refusing" answers 501 to them; "readonly", "full",
 "elsewhere" (another region) say so; all others do not exist. A list has 3 names a page.
 """
@@ -19,6 +22,11 @@ import datetime, hashlib, hmac, http.server, re, ssl, sys, threading, urllib.par
 
 KEYS = {"key": ("secret", None), "temporary": ("secret", "token")}
 plan, lock, buckets = sys.argv[1], threading.Lock(), {}
+
+REFUSALS = {
+    "denied": (403, "AccessDenied"), "unknown": (403, "InvalidAccessKeyId"), "expired": (400, "ExpiredToken"),
+    "skewed": (403, "RequestTimeTooSkewed"), "moved": (301, "PermanentRedirect"), "gone": (404, "NoSuchBucket"),
+}
 
 
 class Refused(Exception):
@@ -94,9 +102,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with lock:
             with open(plan) as file:
                 lines = file.read().splitlines()
-            self.fault = lines[0] if lines else "fine"
-            with open(plan, "w") as file:
-                file.write("".join(f"{line}\n" for line in lines[1:]))
+            self.fault = lines[0].removeprefix("always ") if lines else "fine"
+            if lines and not lines[0].startswith("always "):
+                with open(plan, "w") as file:
+                    file.write("".join(f"{line}\n" for line in lines[1:]))
             with open(plan + ".log", "a") as file:
                 file.write(f"{self.command} {self.path}\n")
             if self.fault == "drop":
@@ -104,6 +113,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return
             if self.fault == "html":
                 return self.answer(200, b"<html>Welcome</html>")
+            if self.fault in REFUSALS:
+                return self.error(*REFUSALS[self.fault])
             if self.fault.isdigit():
                 code = {"500": "InternalError", "503": "SlowDown", "507": "QuotaExceeded", "409": "OperationAborted",
                         "412": "PreconditionFailed"}

@@ -103,6 +103,43 @@ private let cluster = ProcessInfo.processInfo.environment["CEPH_CLUSTER"]
         try store().delete(name)
     }
 
+    @Test("the article's policy lets a user read, list and write in a prefix, and neither delete nor write elsewhere")
+    func articlePolicy() throws {
+        let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/Replicas.md")
+        let user = "desk\(UInt32.random(in: 0 ... .max))"
+        let start = try #require(article.range(of: "radosgw-admin user create"))
+        let found = try #require(article[start.upperBound...].firstMatch(of: /\n    \{\n[\s\S]*?\n    \}\n/))
+        let block = String(found.0)
+        #expect(block.contains("user/desk") && block.contains(":::backups/desk/*"))
+        let place = try TemporaryDirectory()
+        let policy = block.replacing("backups", with: bucket).replacing("user/desk", with: "user/\(user)")
+        try place.write("policy.json", policy.replacing("user/admin", with: "user/test"))
+        try ceph("user", user)
+        try ceph("policy", bucket, place.path.appending("policy.json").string)
+        let keys = [
+            "HOME": "/nonexistent", "AWS_ACCESS_KEY_ID": user + "access",
+            "AWS_SECRET_ACCESS_KEY": user + "secret0123456789",
+        ]
+        func machine(_ prefix: String) throws -> S3Store {
+            try S3Store(
+                bucket: bucket, prefix: prefix, endpoint: "http://127.0.0.1:7480", region: nil, profile: nil,
+                environment: keys, clock: { Int64(time(nil)) })
+        }
+        let desk = try machine("desk/")
+        #expect(try desk.put(name, [1, 2, 3]) == .created)
+        #expect(try desk.put(name, [4]) == .exists)
+        #expect(try desk.get(name, 1..<3) == [2, 3])
+        #expect(try desk.length(of: name) == 3)
+        #expect(try StoreContract.names(desk, "") == [name.text])
+        expect(.notAllowed) { try desk.delete(name) }
+        expect(.notAllowed) { try machine("rack/").put(name, [1]) }
+        expect(.notAllowed) { try machine("").put(name, [1]) }
+        // The bucket's owner.
+        #expect(try store().get(name) == [1, 2, 3])
+        try store().delete(name)
+        #expect(try desk.length(of: name) == nil)
+    }
+
     // Ceph 16 ignores conditions in a bucket with versions. Nothing is lost: the older version stays.
     @Test("a bucket with object lock is written and read, and does not refuse to replace")
     func objectLock() throws {

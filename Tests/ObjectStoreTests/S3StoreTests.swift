@@ -188,6 +188,16 @@ import Testing
     }
 }
 
+extension S3Server {
+    fileprivate func store(
+        _ bucket: String = "bucket/desk", environment: [String: String] = keys
+    ) throws -> any ObjectStore {
+        try ObjectStores.open(
+            StoreAddress("s3://\(bucket)?endpoint=\(endpoint)"),
+            environment: ["HOME": home].merging(environment) { $1 })
+    }
+}
+
 /// A source that closes its store when it is read for the third time: that is when it is sent again.
 private final class ClosingSource: ObjectSource, @unchecked Sendable {
     private let store: any ObjectStore

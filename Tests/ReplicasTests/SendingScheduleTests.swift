@@ -71,6 +71,34 @@ struct SendingScheduleTests {
         #expect(schedule.due(at: at(0)) == nil && !schedule.isFailing)
     }
 
+    @Test("a network that is lost for an hour is tried some twenty times, and everything is sent soon after it is back")
+    func hour() {
+        var schedule = SendingSchedule()
+        let lost = 1800..<5400
+        var (tries, waiting) = (0, 0)
+        var sent: Int?
+        for second in 0..<7200 {
+            let now = at(Double(second))
+            if second % 5 == 0 {
+                schedule.committed(2_000, at: now)
+                waiting += 1
+            }
+            guard let due = schedule.due(at: now), due <= now else { continue }
+            schedule.begun(at: now)
+            if lost.contains(second) {
+                tries += 1
+                schedule.failed(at: now)
+            } else {
+                schedule.succeeded()
+                waiting = 0
+                if second >= lost.upperBound { sent = sent ?? second }
+            }
+        }
+        #expect((10...30).contains(tries), "\(tries)")
+        #expect((sent ?? .max) - lost.upperBound <= 300)
+        #expect(waiting < 12, "\(waiting) saves still wait")
+    }
+
     @Test("a rate limit lets each part wait until those before it have had their time, and saves up no time")
     func pace() {
         let start = ContinuousClock.now

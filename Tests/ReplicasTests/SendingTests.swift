@@ -182,7 +182,7 @@ struct SendingTests {
         for number in 0..<20 { made.append(try scene.capture(number)) }
         try scene.send()
         let calls = scene.objects.calls.count
-        scene.objects.arrange(.fails(.unreachable), atCall: calls + 12)
+        scene.objects.arrange(.fails(.unreachable), atCall: calls + 5)
         let error = try failure { try scene.clone("clone") }
         #expect(error?.code == .replica)
         let place = scene.base.path.appending("clone")

@@ -47,11 +47,12 @@ struct ReplicaReading: ParsableArguments {
     }
 
     /// Opens the replica at an address.
-    func reader(at address: String) throws(ArchiverError) -> ReplicaReader {
-        let identities = try identities()
-        return try ReplicaReader(ReplicaStores.all.open(address), identities, signer: signer)
+    func reader(at address: String, _ identities: [AgeIdentity]) throws(ArchiverError) -> ReplicaReader {
+        try ReplicaReader(ReplicaStores.all.open(address), identities, signer: signer)
     }
 
     /// Opens the replica at an address as an archive that can only be read.
-    func archive(at address: String) throws(ArchiverError) -> Archive { try Archive.reading(reader(at: address)) }
+    func archive(at address: String) throws(ArchiverError) -> Archive {
+        try Archive.reading(reader(at: address, identities()))
+    }
 }

@@ -104,7 +104,8 @@ struct BrowseCommand: LastingCommand {
             port.map({ $0 > 0 }) ?? false || socket != nil
         else { return nil }
         let place = port.map { "port \($0)" } ?? "socket \(socket?.path.string ?? "")"
-        let name = ChunkID(hashing: Array("\(archive.directory) \(place) \(readOnly ? "read-only" : "")".utf8)).hex
+        let served = global.archiveAddress ?? archive.directory.string
+        let name = ChunkID(hashing: Array("\(served) \(place) \(readOnly ? "read-only" : "")".utf8)).hex
         return runtime.appending("archiver").appending("browse-\(name.prefix(32)).key")
     }
 

@@ -18,6 +18,24 @@ enum Signals {
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
+    /// Runs `body` while `signals` wait; a signal that came has its effect afterwards.
+    static func holding<Result, Failure: Error>(
+        _ signals: [CInt], _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var set = set(of: signals)
+        var former = sigset_t()
+        pthread_sigmask(SIG_BLOCK, &set, &former)
+        defer { pthread_sigmask(SIG_SETMASK, &former, nil) }
+        return try body()
+    }
+
+    /// Whether one of the blocked `signals` came and waits.
+    static func isWaiting(_ signals: [CInt]) -> Bool {
+        var pending = sigset_t()
+        sigpending(&pending)
+        return signals.contains { sigismember(&pending, $0) == 1 }
+    }
+
     /// Calls `handler` on a separate thread for each of the blocked `signals`, with the number received so far.
     ///
     /// - Throws: `FileError` if no thread can be started.

@@ -2,6 +2,7 @@
 
 internal import Age
 internal import ArchiverKit
+internal import CLinux
 internal import FileIO
 internal import Glibc
 internal import Replicas
@@ -53,7 +54,8 @@ enum Passphrase {
 
     /// Asks on the terminal.
     ///
-    /// The keys come one by one, Ctrl-C too: if that ended the program, the terminal would stay silent.
+    /// The keys come one by one, Ctrl-C too, and other signals wait: if one of them ended the program, the terminal would
+    /// stay silent. Call it before the first additional thread starts.
     ///
     /// - Returns: nil if there is no terminal.
     static func ask(_ question: String) throws -> [UInt8]? {
@@ -66,21 +68,32 @@ enum Passphrase {
             keys[Int(VMIN)] = 1
             keys[Int(VTIME)] = 0
         }
-        guard tcsetattr(terminal.number, TCSAFLUSH, &silent) == 0 else { return nil }
-        write(question, to: terminal)
-        let line = line(from: terminal)
-        tcsetattr(terminal.number, TCSAFLUSH, &former)
-        write("\n", to: terminal)
-        if let line { return line }
-        kill(getpid(), SIGINT)
-        // A command that handles the signal itself goes on until here.
-        throw ArchiverError(.cancelled, "interrupted")
+        return try Signals.holding(Signals.termination) { () throws(ArchiverError) -> [UInt8]? in
+            guard tcsetattr(terminal.number, TCSAFLUSH, &silent) == 0 else { return nil }
+            defer {
+                tcsetattr(terminal.number, TCSAFLUSH, &former)
+                write("\n", to: terminal)
+            }
+            write(question, to: terminal)
+            guard let line = line(from: terminal) else {
+                if !Signals.isWaiting(Signals.termination) { kill(getpid(), SIGINT) }
+                throw ArchiverError(.cancelled, "interrupted")
+            }
+            return line
+        }
     }
 
-    /// What is typed until the end of the line; nil for Ctrl-C.
+    /// How often it is seen whether a signal waits.
+    private static let signalMilliseconds: CInt = 100
+
+    /// What is typed until the end of the line; nil for Ctrl-C, and if another signal waits.
     private static func line(from terminal: borrowing Descriptor) -> [UInt8]? {
         var line: [UInt8] = []
         while true {
+            var waiting = pollfd(fd: terminal.number, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&waiting, 1, signalMilliseconds)
+            if Signals.isWaiting(Signals.termination) { return nil }
+            if ready == 0 { continue }
             var byte: UInt8 = 0
             let count = Glibc.read(terminal.number, &byte, 1)
             if count < 0, errno == EINTR { continue }

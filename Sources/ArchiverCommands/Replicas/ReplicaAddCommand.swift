@@ -22,7 +22,7 @@ struct ReplicaAddCommand: ParsableCommand {
             Examples:
               archiver replica add disk file:///mnt/disk/desk --recipient age1…
               archiver replica add cloud s3://backups/desk --recipient age1…
-              archiver replica add disk file:///mnt/disk/desk --recipients-file ~/recipients --limit-rate 2M
+              archiver replica add usb file:///mnt/usb --recipient age1… --limit-rate 2M
             """)
 
     @Argument(help: ArgumentHelp("How to call it.", valueName: "name"))

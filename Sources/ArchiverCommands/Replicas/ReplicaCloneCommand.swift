@@ -32,8 +32,9 @@ struct ReplicaCloneCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
+        let identities = try global.replica.identities()
         let isInterrupted = Interruptions.flag()
-        let reader = try global.replica.reader(at: url)
+        let reader = try global.replica.reader(at: url, identities)
         defer { reader.objects.close() }
         let progress = OperationProgress()
         let line = ProgressLine("cloning \(Escaping.text(url))", progress, console)

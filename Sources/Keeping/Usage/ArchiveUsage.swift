@@ -54,9 +54,10 @@ public struct ArchiveUsage: Sendable {
     /// The growth of the archive in bytes per day, over the last 30 days or since its first snapshot.
     public let dailyBytes: UInt64
 
-    /// In how many days the budget or the disk is used up at that rate; nil if the archive does not grow.
+    /// In how many days the budget or the disk is used up at that rate; nil if the archive does not grow, and for a
+    /// replica.
     public var daysLeft: UInt64? {
-        guard dailyBytes > 0 else { return nil }
+        guard dailyBytes > 0, room.totalBytes < .max else { return nil }
         let least = room.budget.minFree(of: room.totalBytes)
         let ofDisk = room.freeBytes > least ? room.freeBytes - least : 0
         let ofSize = room.budget.maxSize.map { $0 > room.usedBytes ? $0 - room.usedBytes : 0 } ?? .max

@@ -192,7 +192,7 @@ package final class S3Store: ObjectStore {
     }
 
     package func list(_ prefix: String, _ body: (ObjectEntry) throws -> Void) throws {
-        let operation = "list \(prefix) in \(address)"
+        let operation = namingList(prefix)
         try closing.check(operation)
         guard ObjectName.canBegin(prefix) else { return }
         var token: String?

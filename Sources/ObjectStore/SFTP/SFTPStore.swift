@@ -130,7 +130,7 @@ package final class SFTPStore: ObjectStore {
     }
 
     package func list(_ prefix: String, _ body: (ObjectEntry) throws -> Void) throws {
-        let operation = "list \(prefix) in \(address)"
+        let operation = namingList(prefix)
         try ObjectTree.list(
             prefix,
             children: { (folder) throws(ObjectStoreError) in

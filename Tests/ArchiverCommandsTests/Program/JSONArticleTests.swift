@@ -136,7 +136,9 @@ struct JSONArticleTests {
         let article = try CodeBlocks.file("Sources/ArchiverKit/ArchiverKit.docc/JSONOutput.md")
         // Four have a chapter, those of replicas and of the service with others, and one prints a snapshot as `capture`
         // does.
-        let others = ["watch", "browse", "service", "replica", "keys", "enable", "disable", "reload", "pick"]
+        let others = [
+            "watch", "browse", "service", "replica", "fleet", "keys", "enable", "disable", "reload", "pick",
+        ]
         let help = try ChildProcess.run(Workplace.program, [Array("--experimental-dump-help".utf8)])
         let root = try #require(try JSON.object(help.output)["command"] as? [String: Any])
         let names = (root["subcommands"] as? [[String: Any]] ?? []).compactMap { $0["commandName"] as? String }

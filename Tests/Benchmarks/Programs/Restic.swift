@@ -11,9 +11,16 @@ struct Restic: RestoringProgram {
 
     func command(_ words: [String], store: FilePath) -> Command {
         // The cache is inside the store, so that it is removed with it.
+        command(words, repository: store.appending("repository").string, cache: store.appending("cache"))
+    }
+
+    /// A command on a repository anywhere.
+    func command(
+        _ words: [String], repository: String, cache: FilePath, environment: [String: String] = [:]
+    ) -> Command {
         Command(
-            ["restic", "--quiet", "--repo", store.appending("repository").string] + words,
-            environment: ["RESTIC_PASSWORD": "bench", "RESTIC_CACHE_DIR": store.appending("cache").string])
+            ["restic", "--quiet", "--repo", repository] + words,
+            environment: environment.merging(["RESTIC_PASSWORD": "bench", "RESTIC_CACHE_DIR": cache.string]) { $1 })
     }
 
     func create(_ store: FilePath) throws { try command("init", store: store).run() }

@@ -17,16 +17,21 @@ final class WatchingArchiver {
     }
 
     /// Starts watching `tree`.
-    convenience init(_ archiver: Archiver, _ tree: FilePath, store: FilePath) throws {
-        try self.init(archiver, [tree], store: store)
+    convenience init(
+        _ archiver: Archiver, _ tree: FilePath, store: FilePath, environment: [String: String] = [:]
+    ) throws {
+        try self.init(archiver, [tree], store: store, environment: environment)
     }
 
     /// Starts watching `trees`.
-    init(_ archiver: Archiver, _ trees: [FilePath], store: FilePath) throws {
+    init(
+        _ archiver: Archiver, _ trees: [FilePath], store: FilePath, environment: [String: String] = [:]
+    ) throws {
         let settle = "\(Int(WatchingArchiver.settleSeconds * 1_000))ms"
-        program = try RunningProgram(
-            archiver.command(["watch"] + trees.map(\.string) + ["--json", "--settle", settle], store: store),
-            output: .kept)
+        var command = archiver.command(
+            ["watch"] + trees.map(\.string) + ["--json", "--settle", settle], store: store)
+        command.environment.merge(environment) { $1 }
+        program = try RunningProgram(command, output: .kept)
     }
 
     /// Time since the start, in seconds.

@@ -1,20 +1,17 @@
-// Servers of S3 that tests start.
+// A server of S3 that tests start.
 
-import FileIO
 import Foundation
-import ObjectStore
 import SystemPackage
-import TestSupport
 
 /// The server of Tests/ObjectServer, which goes wrong on demand.
-final class S3Server {
+package final class S3Server {
     private let place: TemporaryDirectory
     private let process: ChildProcess
     private let port: String
     private let scheme: String
 
     /// - Parameter certificate: names of files with a certificate and its key, for TLS.
-    init(certificate: (file: String, key: String)? = nil) throws {
+    package init(certificate: (file: String, key: String)? = nil) throws {
         place = try TemporaryDirectory()
         try place.write("plan", "")
         let script = FilePath(#filePath).removingLastComponent().removingLastComponent()
@@ -26,28 +23,23 @@ final class S3Server {
         scheme = certificate == nil ? "http" : "https"
     }
 
-    var endpoint: String { "\(scheme)://127.0.0.1:\(port)" }
+    package var endpoint: String { "\(scheme)://127.0.0.1:\(port)" }
+
+    /// A directory without the files of a user.
+    package var home: String { place.path.string }
 
     /// Says how the next requests go wrong.
-    func plan(_ lines: String...) throws { try plan(lines) }
+    package func plan(_ lines: String...) throws { try plan(lines) }
 
-    func plan(_ lines: [String]) throws { try place.write("plan", lines.map { "\($0)\n" }.joined()) }
+    package func plan(_ lines: [String]) throws { try place.write("plan", lines.map { "\($0)\n" }.joined()) }
 
     /// The requests since the last call of this function.
-    func requests() throws -> [String] {
+    package func requests() throws -> [String] {
         let log = place.url.appending(path: "plan.log")
         let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
         try? FileManager.default.removeItem(at: log)
         return text.split(separator: "\n").map(String.init)
     }
 
-    static let keys = ["AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"]
-
-    func store(
-        _ bucket: String = "bucket/desk", environment: [String: String] = keys
-    ) throws -> any ObjectStore {
-        try ObjectStores.open(
-            StoreAddress("s3://\(bucket)?endpoint=\(endpoint)"),
-            environment: ["HOME": place.path.string].merging(environment) { $1 })
-    }
+    package static let keys = ["AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"]
 }

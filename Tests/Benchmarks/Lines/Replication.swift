@@ -1,0 +1,248 @@
+// A replica beside rclone and restic at the same store: sending, a save's way, reading a file, listing, restoring.
+
+internal import FoundationEssentials
+internal import Glibc
+internal import SystemPackage
+
+struct Replication: Line {
+    let corpus: Corpus
+
+    init(_ corpus: Corpus) { self.corpus = corpus }
+
+    var name: String { "replica" }
+    var summary: String { "replicas of \(corpus.description)" }
+    var diskBytes: Int { 8 << 30 }
+
+    /// How many saves are followed into the replica.
+    private static let saves = 20
+    private static let file = "bench/saved.txt"
+
+    func run(in workshop: Workshop) throws -> [Row] {
+        let tree = try workshop.tree(of: corpus)
+        let file = tree.pushing(FilePath(Replication.file))
+        try Command("mkdir", "-p", file.removingLastComponent().string).run()
+        try TextFile.write("saved\n", to: file)
+        let store = workshop.place("store")
+        try workshop.archiver.capture(tree, into: store).forEach { try $0.run() }
+        let key = workshop.place("key").string
+        let made = try workshop.archiver.command("keys", "new", "--output", key, store: store).text()
+        guard let recipient = made.split(separator: "\n").first else { throw BenchmarkError("no key was made") }
+        let scene = Scene(workshop: workshop, tree: tree, store: store, key: key, recipient: String(recipient))
+        var kinds: [ReplicaPlace.Kind] = [.directory]
+        if let endpoint = ReplicaPlace.endpoint { kinds.append(.s3(endpoint)) }
+        return try kinds.flatMap { try rows(of: $0, scene) }
+    }
+
+    /// What the works share.
+    private struct Scene {
+        let workshop: Workshop
+        let tree: FilePath
+        let store: FilePath
+        let key: String
+        let recipient: String
+
+        /// A command of archiver on the archive.
+        func archiver(_ words: String..., at place: ReplicaPlace) -> Command {
+            command(words, in: store.string, place)
+        }
+
+        /// A command of archiver that reads the replica.
+        func reading(_ words: String..., at place: ReplicaPlace) -> Command {
+            command(words + ["--identity", key], in: place.url, place)
+        }
+
+        private func command(_ words: [String], in archive: String, _ place: ReplicaPlace) -> Command {
+            Command(
+                [workshop.archiver.binary] + words + ["--quiet", "--archive", archive], environment: place.environment)
+        }
+    }
+
+    private func rows(of kind: ReplicaPlace.Kind, _ scene: Scene) throws -> [Row] {
+        let (workshop, restic) = (scene.workshop, Restic())
+        let hasRestic = restic.isInstalled
+        var place = try ReplicaPlace(kind, workshop)
+        let cache = workshop.place("cache")
+        func resticCommand(_ words: String..., at place: ReplicaPlace) -> Command {
+            restic.command(words, repository: place.restic, cache: cache, environment: place.environment)
+        }
+        func contest(_ work: String, _ contenders: [Contender?], yardstick: String, goals: [Goal] = []) throws -> [Row]
+        {
+            try workshop.contest(
+                name, "\(work), \(kind.name)", contenders.compactMap { $0 }, yardstick: yardstick, goals: goals)
+        }
+
+        var sent = ""
+        var rows = try contest(
+            "a first copy of \(corpus.description)",
+            [
+                Contender("archiver") { round in
+                    place = try ReplicaPlace(kind, workshop)
+                    let name = "bench\(workshop.place("replica").lastComponent?.string.filter(\.isNumber) ?? "")"
+                    let url = place.url
+                    try scene.archiver("replica", "add", name, url, "--recipient", scene.recipient, at: place).run()
+                    let run = try scene.archiver("replica", "sync", name, at: place).measured()
+                    sent = try Replication.size(scene.archiver("fleet", url, "--json", at: place).text())
+                    // The last one stays, for the works that follow.
+                    if round < workshop.rounds { try scene.archiver("replica", "remove", name, at: place).run() }
+                    return run
+                },
+                Command.isInstalled("rclone")
+                    ? Contender("rclone, the same files") { _ in
+                        let place = try ReplicaPlace(kind, workshop)
+                        return try Command(
+                            ["rclone", "copy", scene.store.appending("segments").string, place.rclone],
+                            environment: place.environment
+                        ).measured()
+                    } : nil,
+                hasRestic
+                    ? Contender("restic, from the tree") { _ in
+                        let new = try ReplicaPlace(kind, workshop)
+                        try resticCommand("init", at: new).run()
+                        place.restic = new.restic
+                        return try resticCommand("backup", scene.tree.string, at: new).measured()
+                    } : nil,
+            ], yardstick: "rclone, the same files", goals: [.time(times: 1.11, of: "rclone, the same files")])
+        rows[0].note = sent
+        rows += try saves(kind, scene, place, hasRestic ? resticCommand("backup", scene.tree.string, at: place) : nil)
+        let file = scene.tree.pushing(FilePath(Replication.file))
+        let root = ["--root", scene.tree.string]
+        rows += try contest(
+            "list",
+            [
+                Contender("archiver") { _ in try scene.reading("list", "--all", at: place).measured() },
+                hasRestic ? Contender("restic") { _ in try resticCommand("snapshots", at: place).measured() } : nil,
+            ], yardstick: "restic")
+        rows += try contest(
+            "read one file of the latest state",
+            [
+                Contender("archiver") { _ in
+                    try scene.reading("cat", "latest:\(Replication.file)", root[0], root[1], at: place).measured()
+                },
+                hasRestic
+                    ? Contender("restic") { _ in try resticCommand("dump", "latest", file.string, at: place).measured()
+                    }
+                    : nil,
+            ], yardstick: "restic")
+        rows += try contest(
+            "restore everything without a local archive",
+            [
+                Contender("archiver") { _ in
+                    try workshop.withPlace("restored") { target in
+                        let run = try scene.reading(
+                            "restore", "latest", root[0], root[1], "--target", target.string, at: place
+                        ).measured()
+                        try TreeComparison.check(scene.tree, target)
+                        return run
+                    }
+                },
+                Contender("archiver, clone") { _ in
+                    try workshop.withPlace("clone") { target in
+                        try Command(
+                            [
+                                workshop.archiver.binary, "replica", "clone", place.url, target.string, "--identity",
+                                scene.key, "--quiet",
+                            ], environment: place.environment
+                        ).measured()
+                    }
+                },
+                hasRestic
+                    ? Contender("restic") { _ in
+                        try workshop.withPlace("restored") { target in
+                            try resticCommand("restore", "latest", "--target", target.string, at: place).measured()
+                        }
+                    } : nil,
+            ], yardstick: "restic", goals: [.time(times: 0.5, of: "restic")])
+        return rows
+    }
+
+    /// Saves a file in the watched tree: how long after its snapshot the replica has it.
+    private func saves(
+        _ kind: ReplicaPlace.Kind, _ scene: Scene, _ place: ReplicaPlace, _ restic: Command?
+    ) throws -> [Row] {
+        let workshop = scene.workshop
+        let work = "a save → in the replica, beyond its snapshot, \(kind.name)"
+        let file = scene.tree.pushing(FilePath(Replication.file))
+        try TextFile.write("once more\n", to: file, appending: true)
+        let resticRun = try restic?.measured()
+        let watching = try WatchingArchiver(
+            workshop.archiver, scene.tree, store: scene.store, environment: place.environment)
+        try watching.wait(for: "watching")
+        try scene.archiver("sync", scene.tree.string, "--replicas", at: place).run()
+        var seconds: [Double] = []
+        for save in 0..<Replication.saves {
+            try TextFile.write("save \(save)\n", to: file, appending: true)
+            try watching.wait(for: "snapshot")
+            let start = ContinuousClock.now
+            try scene.archiver("sync", scene.tree.string, "--replicas", at: place).run()
+            seconds.append((ContinuousClock.now - start).seconds)
+        }
+        let whole = try watching.end()
+        let run = Measurement(
+            seconds: seconds.median ?? 0, processorSeconds: whole.processorSeconds, peakBytes: whole.peakBytes)
+        var rows = [
+            Row(
+                name, work, "archiver, median", [run], goals: workshop.relevant([.seconds(0.060)]),
+                note: "of \(seconds.count) saves; with the start of 'archiver sync'")
+        ]
+        if let run = resticRun { rows.append(Row(name, work, "restic, one backup", [run])) }
+        return rows
+    }
+
+    /// "18 objects, 239 MiB", from the JSON of `fleet`.
+    private static func size(_ json: String) throws -> String {
+        struct Member: Decodable {
+            let objects: Int
+            let storedBytes: Int
+        }
+        let members = try JSONDecoder().decode([Member].self, from: Data(json.utf8))
+        return members.map { "\($0.objects) objects, \(Figure.bytes($0.storedBytes))" }.joined()
+    }
+}
+
+/// A place in a store, as each of the programs names it.
+private struct ReplicaPlace {
+    enum Kind {
+        case directory
+        /// A bucket: `http://127.0.0.1:7480/bucket`; the credentials are in the environment.
+        case s3(String)
+
+        var name: String {
+            switch self {
+            case .directory: "to a directory"
+            case .s3: "to S3"
+            }
+        }
+    }
+
+    let url: String
+    let rclone: String
+    var restic: String
+    var environment: [String: String] = [:]
+
+    /// The bucket that the environment names; nil for none.
+    static var endpoint: String? { getenv("BENCH_S3").map { String(cString: $0) } }
+
+    /// Makes a new place.
+    init(_ kind: Kind, _ workshop: Workshop) throws {
+        let new = workshop.place("replica")
+        switch kind {
+        case .directory:
+            try Command("mkdir", new.string).run()
+            url = "file://\(new)"
+            rclone = new.string
+            restic = new.string
+        case .s3(let address):
+            guard let slash = address.lastIndex(of: "/"), slash > address.startIndex else {
+                throw BenchmarkError("BENCH_S3 is not http://HOST/BUCKET")
+            }
+            let (endpoint, bucket) = (address[..<slash], address[address.index(after: slash)...])
+            let prefix = "\(workshop.directory.lastComponent?.string ?? "bench")/\(new.lastComponent?.string ?? "")"
+            url = "s3://\(bucket)/\(prefix)?endpoint=\(endpoint)"
+            rclone = ":s3:\(bucket)/\(prefix)"
+            restic = "s3:\(endpoint)/\(bucket)/\(prefix)"
+            environment = [
+                "RCLONE_S3_PROVIDER": "Other", "RCLONE_S3_ENV_AUTH": "true", "RCLONE_S3_ENDPOINT": "\(endpoint)",
+            ]
+        }
+    }
+}
