@@ -12,9 +12,12 @@ internal import Threading
 
 /// A line that some version of a file has.
 public struct FoundLine: Sendable, Hashable {
+    /// The most bytes of a line that are returned.
+    public static let byteLimit = 64 << 10
+
     /// The file that contains the line.
     public let path: RelativePath
-    /// Its bytes without the line feed; at most the first 65,536.
+    /// Its bytes without the line feed; at most the first ``byteLimit``.
     public let bytes: [UInt8]
     /// Its number in the latest version that has it, from 1.
     public internal(set) var number: Int

@@ -87,8 +87,6 @@ struct LineScan {
     /// Whether the content is not text; then it is not searched.
     private(set) var isBinary = false
 
-    /// The most bytes of a line that are returned.
-    private static let lineLimit = 64 << 10
     /// A NUL byte among this many first bytes makes a content binary, as in git.
     private static let sniffedBytes = 8000
     private static let lineFeed = UInt8(ascii: "\n")
@@ -131,7 +129,7 @@ struct LineScan {
             let end = text[match...].firstIndex(of: LineScan.lineFeed) ?? text.count
             linesBefore += text[counted..<start].count { $0 == LineScan.lineFeed }
             counted = start
-            let bytes = Array(text[start..<end].prefix(LineScan.lineLimit))
+            let bytes = Array(text[start..<end].prefix(FoundLine.byteLimit))
             let isWhole = end - start == bytes.count
             let identity: Identity =
                 isWhole

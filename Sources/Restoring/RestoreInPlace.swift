@@ -203,11 +203,8 @@ package struct RestoreInPlace {
                 crossesMounts: exclusions.crossesMounts, interruption: interruption,
                 wantedDirectory: { path in try part.wantedDirectory(at: path, from: present) }, progress: progress,
                 willChange: willChange)
-            do {
+            try result.attempt(part, of: parts.count) {
                 try part.apply(with: writer, from: present, exclusions, leftAlone, changed: &changed, onAction)
-            } catch let error as ArchiverError where error.code == .notDirectory && parts.count > 1 {
-                result.failed += 1
-                result.add(RestoreProblem(part.path, error.message, remedy: error.remedy))
             }
             result.add(writer.result)
             result.add(leftAlone)
@@ -237,6 +234,10 @@ package struct RestoreInPlace {
         let parts = try parts(in: root, exclusions)
         result.path = scope(of: parts.map(\.path)).path
         for part in parts {
+            let isReachable: Void? = try result.attempt(part, of: parts.count) {
+                if try part.source.entry() != nil { try RestoreWriter.checkParents(of: part.path, in: root) }
+            }
+            if isReachable == nil { continue }
             let steps = try part.steps(in: root, exclusions)
             let leftAlone = try part.rules?.leftAlone { body in for step in steps { try body(step) } } ?? LeftAlone()
             for step in steps where !leftAlone.contains(step) { report(step) }
@@ -247,6 +248,19 @@ package struct RestoreInPlace {
 }
 
 extension RestoreResult {
+    /// Runs `body` for one of `count` parts.
+    ///
+    /// - Returns: nil if the part cannot be reached, which is then a problem of the result.
+    /// - Throws: an error that concerns all parts; or the only one.
+    @discardableResult
+    fileprivate mutating func attempt(_ part: RestorePart, of count: Int, _ body: () throws -> Void) throws -> Void? {
+        do { return try body() } catch let error as ArchiverError where error.code == .notDirectory && count > 1 {
+            failed += 1
+            add(RestoreProblem(part.path, error.message, remedy: error.remedy))
+            return nil
+        }
+    }
+
     /// Adds unread paths: as problems if they concern one of the restored parts, which may then be wrong, otherwise as
     /// warnings.
     fileprivate mutating func add(_ unread: [Problem], of parts: [RelativePath], _ what: String) {

@@ -145,22 +145,41 @@ package final class RestoreWriter {
         for component in path.components.dropLast() {
             let parent = directory
             directory = directory.appending(component)
-            let place = try root.directory.descriptor.openParent(of: directory)
-            switch try FileStatus.read(place.name, in: place.directory, path: directory)?.kind {
-            case .directory: continue
-            case nil: break
-            case _?:
-                throw ArchiverError(
-                    .notDirectory, "\(path) cannot be restored: \(directory) is not a directory now",
-                    remedy: Advice.restoreDirectory.text, path: FilePath(directory))
-            }
+            if try RestoreWriter.isPresent(directory, above: path, in: root) { continue }
             try announceChange()
+            let place = try root.directory.descriptor.openParent(of: directory)
             let above = try directories.directory(at: parent)
             try above.descriptor.createDirectory(place.name, permissions: 0o700, path: FilePath(directory))
             try directories.push(directory, .metadata, wanted: nil)
             firstMade = firstMade ?? directory
         }
         return firstMade
+    }
+
+    /// Checks that `makeParents(of:)` would not be refused.
+    ///
+    /// - Throws: `ArchiverError` with the code `notDirectory` if another object is in the place of a directory.
+    static func checkParents(of path: RelativePath, in root: RootDirectory) throws {
+        var directory = RelativePath.root
+        for component in path.components.dropLast() {
+            directory = directory.appending(component)
+            if try !isPresent(directory, above: path, in: root) { return }
+        }
+    }
+
+    /// Whether a directory above `path` is present; throws if another object is in its place.
+    private static func isPresent(
+        _ directory: RelativePath, above path: RelativePath, in root: RootDirectory
+    ) throws -> Bool {
+        let place = try root.directory.descriptor.openParent(of: directory)
+        switch try FileStatus.read(place.name, in: place.directory, path: directory)?.kind {
+        case .directory: return true
+        case nil: return false
+        case _?:
+            throw ArchiverError(
+                .notDirectory, "\(path) cannot be restored: \(directory) is not a directory now",
+                remedy: Advice.restoreDirectory.text, path: FilePath(directory))
+        }
     }
 
     private func announceChange() throws {

@@ -18,26 +18,28 @@ struct SearchHooks: Sendable {
 /// A page shows one search, so a new one ends the session's earlier one.
 final class Searches: Sendable {
     private let running = Locked<[String: Search]>([:])
-    /// How many more searches may run now: each uses all processors.
+    /// How many more searches of lines may run now: each uses all processors, and memory for what it reads.
     private let free = DispatchSemaphore(value: Searches.limit)
 
-    private static let limit = 4
+    private static let limit = 2
     private let hooks: SearchHooks
 
     init(_ hooks: SearchHooks) { self.hooks = hooks }
 
     /// Begins a search, and ends the session's earlier one.
     ///
-    /// - Parameter body: runs on a thread of its own, and sends the results.
+    /// - Parameters:
+    ///   - waits: whether it waits while many others run, as it takes long.
+    ///   - body: runs on a thread of its own, and sends the results.
     /// - Throws: `FileError` if no thread can be created.
-    func begin(for session: String, _ body: @escaping @Sendable (Search) -> Void) throws -> Search {
+    func begin(for session: String, waits: Bool, _ body: @escaping @Sendable (Search) -> Void) throws -> Search {
         let search = Search(hooks)
         let earlier = running.withLock { $0.updateValue(search, forKey: session) }
         earlier?.end(.replaced)
         try DetachedThread.start(for: "a search") { [self] in
-            free.wait()
+            if waits { free.wait() }
             if search.ending == nil { body(search) }
-            free.signal()
+            if waits { free.signal() }
             search.end(.finished)
             running.withLock { running in
                 if running[session] === search { running[session] = nil }

@@ -242,19 +242,25 @@ import Testing
         try sandbox.expectRoot(equals: before)
     }
 
-    @Test("restoring a path below a present file is refused") func partBelowFile() throws {
+    @Test("restoring a path below a present file is refused, and so is its dry run", arguments: [false, true])
+    func partBelowFile(isDryRun: Bool) throws {
         let sandbox = try Sandbox()
         try sandbox.root.makeDirectory("d")
         try sandbox.root.write("d/file", "x")
+        try sandbox.root.write("other", "other")
         let snapshot = try sandbox.capture()
         try sandbox.root.remove("d")
         try sandbox.root.write("d", "a file now")
         let before = try TreeListing(of: sandbox.root.directory)
         let error = ArchiverError.expect(.notDirectory) {
-            _ = try sandbox.archive.restore(snapshot, RestoreOptions(path: .at("d/file")))
+            _ = try sandbox.archive.restore(snapshot, RestoreOptions(path: .at("d/file"), isDryRun: isDryRun))
         }
         #expect(error?.message.contains("d is not a directory") == true)
         try sandbox.expectRoot(equals: before)
+        // Of several paths, the others are restored.
+        let paths = try ["d/file", "other"].map { try WantedPath(.at($0), in: snapshot) }
+        let result = try sandbox.archive.restore(paths, RestoreOptions(isDryRun: isDryRun))
+        #expect(result.problems.map(\.path) == [paths[0].path] && result.failed == 1)
     }
 
     /// The restored name gets the old content, and the other name keeps the new one.

@@ -21,8 +21,10 @@ Client.timeout = 120
 class Server:
     def __init__(self, binary, archive, home):
         began = time.monotonic()
+        # In a terminal, Enter prints another address.
+        self.terminal, stdin = os.openpty()
         self.process = subprocess.Popen(
-            [binary, "browse", "--no-open"], cwd=home, stdout=subprocess.PIPE, text=True,
+            [binary, "browse", "--no-open"], cwd=home, stdin=stdin, stdout=subprocess.PIPE, text=True,
             env={**os.environ, "HOME": home, "ARCHIVER_ARCHIVE": os.path.abspath(archive)})
         self.client = Client(self.process.stdout.readline().strip())
         print(f"the first answers after {time.monotonic() - began:.2f} s, {self.memory()}")
@@ -57,6 +59,24 @@ class Server:
         connection.close()
         first = "no result" if first is None else f"first of {count} results after {first:.2f} s"
         print(f"{what:32} {time.monotonic() - began:7.3f} s, {end}, {first}, {self.memory()}", flush=True)
+
+    def ask_beside(self, count, **query):
+        """Asks for short answers while other pages search."""
+        connections = []
+        for _ in range(count):
+            os.write(self.terminal, b"\n")
+            page = Client(self.process.stdout.readline().strip())
+            connections.append(page.connection())
+            connections[-1].request("GET", page.address("search", **query), headers={"Host": page.host, **page.session})
+        times = []
+        for _ in range(40):
+            began = time.monotonic()
+            self.client.get("roots")
+            times.append(time.monotonic() - began)
+            time.sleep(0.1)
+        for connection in connections:
+            connection.close()
+        print(f"roots beside {count} searches         {sorted(times)[len(times) // 2]:7.3f} s (median), {max(times):.3f} s (most), {self.memory()}")
 
 
 def main():
@@ -100,6 +120,7 @@ def measure(server, seconds):
     server.search("names: a part of thousands", seconds, q="f1", **root)
     server.search("lines of all versions", seconds, q="of state 99", kind="content", **root)
     server.search("lines that are nowhere", seconds, q="nowhere at all", kind="content", **root)
+    server.ask_beside(8, q="nowhere at all", kind="content", **root)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ class LongPast(threading.Thread):
         watcher = self.scene.watch(None, "--settle", "0s", "--max-delay", "0s")
         end = time.monotonic() + self.seconds
         while self.made < self.count and time.monotonic() < end and not self.is_ended:
+            self.scene.write("all.txt", f"Version {self.made}.\n")
             self.scene.write(f"chapter{self.made % 40}.md", f"Version {self.made}.\n")
             self.made += any(json.loads(line)["event"] == "snapshot" for line in watcher.stdout)
         self.scene.end(watcher)
@@ -311,6 +312,25 @@ class LongPastTests(PageCase):
         print(f"\n  elements with {past.made} snapshots: {counts}")
         self.assertGreater(past.made, 300)
         self.assertLess(max(counts.values()), 1500)
+
+    def test_old_versions_of_a_file_with_many(self):
+        """From the first moment on, each step leads to the next version; no statement rests on the latest 200 alone."""
+        past = self.long_past
+        past.join()
+        self.open_page(past.scene.browse()[1])
+        self.select("all.txt")
+        self.step(HOME)
+        self.browser.wait_for_text("#version-place", "before the latest 200 versions")
+        shown = []
+        for _ in range(3):
+            self.step("]")
+            self.wait_for_view("preview")
+            shown.append(int(wait_for("the text", lambda: self.browser.texts("#preview .line"))[0].split()[1].rstrip(".")))
+        self.assertEqual(shown, sorted(set(shown)))
+        self.assertLess(shown[-1], 20)
+        self.step("[")
+        self.wait_for_view("preview")
+        self.assertEqual(self.browser.texts("#preview .line"), [f"Version {shown[1]}."])
 
     def test_images_have_small_pictures(self):
         """The file list and a file's history show images as they were; other files have no picture."""

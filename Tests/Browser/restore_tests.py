@@ -110,10 +110,19 @@ class RestoreTests(PageCase):
         self.select("chapter.md")
         self.browser.press("d")
         self.wait_for_view("difference")
-        older, newer = (self.browser.text(f"#{name}") for name in ("restore-older", "restore"))
-        for text in (older, newer):
-            self.assertRegex(text, r"^Restore the version of \d\d:\d\d")
-        self.step(LEFT)
+        # Captured within moments: at the same time of day in words, they are told apart by seconds or by ids.
+        for _ in range(4):
+            names = [self.browser.text(f"#{name}") for name in ("restore-older", "restore")]
+            for text in names:
+                self.assertRegex(text, r"^Restore the version of \d\d:\d\d(:\d\d( \([0-9a-f]{8}\))?)?…$")
+            self.assertNotEqual(*names)
+            times = [text.removeprefix("Restore the version of ").removesuffix("…") for text in names]
+            self.assertEqual(self.browser.text("#difference .sides"), " → ".join(times))
+            moment = self.browser.text("#b-id")
+            self.browser.press(LEFT)
+            self.wait_for_moment(lambda short: short != moment)
+            wait_for("the next comparison", lambda: times[0] != self.browser.text("#difference .sides").split(" → ")[0])
+            self.wait_for_view("difference")
         self.browser.run("document.getElementById('restore-older').click()")
         self.assertIn("1 written", self.wait_for_plan())
         title = self.browser.text("#plan-title")

@@ -3,17 +3,18 @@
 import os
 
 from page_case import PageCase
-from webdriver import wait_for
+from webdriver import ENTER, wait_for
 
 # Selects an entry by its row, and returns how long it took until its text was laid out in a panel, in milliseconds.
-# In other panels than the preview, that must be a large text.
+# In other panels than the preview, its text is recognised by some words of it.
 SHOW = """
     const [name, done] = [arguments[0], arguments[arguments.length - 1]];
     const row = [...document.querySelectorAll("#tree [role=treeitem]")].find((each) => each.ariaLabel.startsWith(name));
     const began = performance.now();
     const panel = document.getElementById(arguments[1]);
+    const words = arguments[2];
     const wait = () => {
-      const isShown = panel.id === "preview" ? panel.dataset.path === name : panel.textContent.length > 1 << 20;
+      const isShown = panel.id === "preview" ? panel.dataset.path === name : panel.textContent.includes(words);
       if (isShown && panel.ariaBusy === "false") {
         panel.scrollHeight;
         return done(performance.now() - began);
@@ -85,28 +86,77 @@ class TextTests(PageCase):
         self.assertNotIn("The first", self.browser.text("#preview .facts"))
         self.assertIn("100,000 lines", self.browser.text("#preview .facts").replace("\u202f", ","))
 
+    def test_a_found_line_comes_into_view(self):
+        """Also far behind the first mebibyte, in a very long line, and where line ends or letters are of another kind."""
+        words = " ".join(f"word{number}" for number in range(3000))
+        self.show({
+            "large.txt": "".join(f"sentence {number} of a large text\n" for number in range(100_000)) + "a far harbour: one\n",
+            "crlf.txt": "first\r\n" * 300 + "a far harbour: two\r\n", "latin.txt": "café, a far harbour: three\n".encode("latin-1"),
+            "long.txt": f"{words} a far harbour: four {words}\n",
+        })
+        self.browser.press("/", "A far harbour", ENTER)
+        found = wait_for("the results", lambda: len(found := self.browser.texts("#results button.result .text")) == 4 and found)
+        self.assertEqual({text for text in found if len(text) < 40}, {"a far harbour: one", "a far harbour: two", "café, a far harbour: three"})
+        for number, text in enumerate(found):
+            with self.subTest(text):
+                self.browser.run("document.querySelectorAll('#results button.result')[arguments[0]].click()", number)
+                place = text.index("a far harbour: ")
+                self.browser.wait_for_text("#preview .line.found", " ".join(text[place:].split()[:4]))
+                wait_for("the line in view", lambda: self.browser.run("""
+                    const panel = document.getElementById("preview").getBoundingClientRect();
+                    const { top, bottom } = document.querySelector("#preview .line.found").getBoundingClientRect();
+                    return top < panel.bottom && bottom > panel.top"""))
+
     def test_a_line_of_a_mebibyte_is_shown(self):
         """A text that is one long line is shown in rows; the time is printed."""
-        long = "word " * (((1 << 20) - 4) // 5)
+        # The rows are cut where some letter has two units.
+        long = "word 🏡 " * (((1 << 20) - 4) // 10)
         self.scene.write("line.txt", long)
         self.scene.capture()
-        changed = long[:500_000] + "new " + long[500_000:]
+        changed = long[:350_000] + "new " + long[350_000:]
         self.show({"line.txt": changed, "other.txt": "other\n"})
         times = []
         for name in ("line.txt", "other.txt", "line.txt"):
-            times.append(round(self.browser.run_async(SHOW, name, "preview")))
+            times.append(round(self.browser.run_async(SHOW, name, "preview", "")))
         print(f"\n  one line of 1 MiB is shown in {times[0]} ms, again in {times[2]} ms; a short text in {times[1]} ms")
         self.assertEqual("".join(self.lines("preview")), changed)
-        for key, panel in (("d", "difference"), ("b", "blame")):
-            self.browser.run_async(SHOW, "other.txt", "preview")
+        for key, panel, words in (("d", "difference", "unchanged letters"), ("b", "blame", long[:1000])):
+            self.browser.run_async(SHOW, "other.txt", "preview", "")
             self.browser.press(key)
             wait_for(panel, lambda: self.browser.run("return document.getElementById(arguments[0]).ariaBusy", panel) == "false")
-            print(f"  in the {panel}: {round(self.browser.run_async(SHOW, 'line.txt', panel))} ms")
+            print(f"  in the {panel}: {round(self.browser.run_async(SHOW, 'line.txt', panel, words))} ms")
+            if panel == "blame":
+                self.assertEqual("".join(self.browser.texts("#blame .line .part")), changed)
+                # Each part stands below the one before it.
+                self.assertEqual(self.browser.run("""
+                    const all = [...document.querySelectorAll("#blame .line .part")].map((each) => each.getBoundingClientRect());
+                    return all.filter((each, index) => index > 0 && each.top < all[index - 1].bottom - 1).length"""), 0)
             self.browser.press("p")
+
+    def test_the_differences_of_a_long_line_are_in_view(self):
+        """What is equal in a long line that was changed at two places is skipped, as equal lines are."""
+        long = [f"{number} 🏡 " for number in range(40_000)]
+        self.scene.write("line.txt", "".join(long))
+        self.scene.capture()
+        long[20_000] = "twenty thousand 🏡 "
+        self.show({"line.txt": "".join(long)})
+        self.select("line.txt")
         self.browser.press("d")
         wait_for("the lines", lambda: len(self.lines("difference", ".added")) == 1)
-        self.assertEqual([self.lines("difference", part)[0] for part in (".removed", ".added")], [long, changed])
-        self.assertEqual(self.browser.texts("#difference mark"), ["new "])
+        self.assertEqual(self.browser.texts("#difference mark"), ["20000", "twenty thousand"])
+        shown = [self.lines("difference", part)[0] for part in (".removed", ".added")]
+        for text, word in zip(shown, ("20000", "twenty thousand")):
+            self.assertLess(len(text), 1000)
+            self.assertRegex(text, "^ … [0-9,\u202f]+ unchanged letters … ")
+            self.assertRegex(text, " … [0-9,\u202f]+ unchanged letters … $")
+            self.assertIn(f"19999 🏡 {word} 🏡 20001", text)
+            self.assertNotIn("\ufffd", text)
+        self.assertTrue(self.browser.run("""
+            const panel = document.getElementById("difference").getBoundingClientRect();
+            return [...document.querySelectorAll("#difference mark")].every((each) => {
+              const { top, bottom } = each.getBoundingClientRect();
+              return top >= panel.top && bottom <= panel.bottom;
+            })"""))
 
     def test_blame_goes_to_the_version_before_a_change(self):
         """The button beside a line's origin shows the blame before that change, under the file's earlier name."""

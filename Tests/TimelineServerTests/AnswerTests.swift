@@ -44,6 +44,36 @@ import Testing
         try capture()
     }
 
+    @Test("the changes of a directory are counted below it, also where those of the whole root are cut")
+    func comparesDirectory() async throws {
+        struct Changes: Decodable {
+            struct Change: Decodable { let path: String }
+            struct Counts: Decodable, Equatable { let added, modified, removed: Int }
+            let changes: [Change]
+            let counts: Counts
+            let isTruncated: Bool
+        }
+        let place = try await ServerPlace { scratch, archive in
+            func capture() throws { _ = try archive.capture(scratch.path.pushing("root")) }
+            for name in ["a/1.txt", "a/2.txt", "z/3.txt", "z/4.txt"] { try scratch.write("root/\(name)", "old\n") }
+            try capture()
+            for name in ["a/1.txt", "a/2.txt", "z/3.txt", "z/5.txt"] { try scratch.write("root/\(name)", "new\n") }
+            try capture()
+        }
+        struct Listed: Decodable { let snapshots: [Snapshot] }
+        let listed = try place.get(Listed.self, "snapshots?root=\(try AnswerTests.root(place))").snapshots
+        let sides = "a=\(listed[0].id)&b=\(listed[1].id)"
+        let below = try place.get(Changes.self, "changes?\(sides)&path=z&limit=1")
+        #expect(below.changes.map(\.path) == ["z/3.txt"] && below.isTruncated)
+        #expect(below.counts == .init(added: 1, modified: 1, removed: 0))
+        #expect(try place.get(Changes.self, "changes?\(sides)&path=none").changes.isEmpty)
+        let first = try place.get(Changes.self, "changes?a=none&b=\(listed[0].id)&path=z")
+        #expect(first.counts == .init(added: 2, modified: 0, removed: 0))
+        try place.scratch.write("root/z/6.txt", "on disk\n")
+        let present = try place.get(Changes.self, "changes?a=\(listed[1].id)&b=disk&path=z")
+        #expect(present.changes.map(\.path) == ["z/6.txt"])
+    }
+
     @Test("a line that an edit took away is changed, and only one whose file is gone is deleted")
     func distinguishesDeletions() async throws {
         let place = try await ServerPlace(past: AnswerTests.edits)
@@ -51,6 +81,19 @@ import Testing
         #expect(lines.compactMap(\.path) == ["edited.txt", "folder/deleted.txt", "folder/kept.txt"])
         #expect(lines.map { $0.goneIn != nil } == [true, true, false])
         #expect(lines.map(\.deleted) == [false, true, false])
+    }
+
+    @Test("a found line is shown in its encoding and without its return")
+    func decodesFoundLines() async throws {
+        let place = try await ServerPlace { scratch, archive in
+            try scratch.write("root/crlf.txt", "a storm\r\nends\r\n")
+            let latin = Array("caf".utf8) + [0xE9] + Array(" in a storm\n".utf8)
+            try Data(latin).write(to: URL(fileURLWithPath: "\(scratch.path)/root/latin.txt"))
+            try scratch.write("root/utf8.txt", "café in a storm\n")
+            _ = try archive.capture(scratch.path.pushing("root"))
+        }
+        let lines = try AnswerTests.search(place, "q=storm&kind=content")
+        #expect(lines.compactMap(\.text) == ["a storm", "café in a storm", "café in a storm"])
     }
 
     @Test("a search is limited to a directory, a file, what is gone, and what changed since")

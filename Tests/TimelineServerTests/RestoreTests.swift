@@ -127,6 +127,19 @@ import Testing
         }
     }
 
+    @Test("a plan is refused if a file is where a directory was, and names such a path among others")
+    func fileInPlaceOfDirectory() async throws {
+        let novel = try await Novel()
+        try novel.place.scratch.write("novel/folder", "a file now\n")
+        let path = ["path": "folder/old.md", "snapshots": [novel.before]] as [String: Any]
+        #expect(try novel.refusal(["paths": [path]]) == (409, "notDirectory"))
+        let plan = try novel.plan(["paths": [path, ["path": "gone.md", "snapshots": [novel.before]]]])
+        let problem = "folder/old.md cannot be restored: folder is not a directory now"
+        #expect(plan.warnings.count == 1 && plan.warnings[0].hasPrefix(problem))
+        #expect(try novel.apply(plan).problemPaths.map(\.message) == [problem])
+        #expect(try novel.read("gone.md") == "gone\n" && novel.read("folder") == "a file now\n")
+    }
+
     @Test("lines are put back into the file of now, which keeps its other changes and its mode, and undone")
     func putsLinesBack() async throws {
         let novel = try await Novel()

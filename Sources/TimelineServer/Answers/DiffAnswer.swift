@@ -83,6 +83,13 @@ enum LineText {
         return (String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) })), false)
     }
 
+    /// Returns the text of a found line, without the return of a CRLF; the end of a very long line is missing.
+    static func found(_ line: FoundLine) -> String {
+        let bytes = line.bytes.last == UInt8(ascii: "\r") ? line.bytes.dropLast() : line.bytes[...]
+        // The last letter may be cut.
+        return bytes.count < FoundLine.byteLimit ? text(bytes).text : String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Whether a text begins as UTF-16.
     static func isUTF16(_ bytes: [UInt8]) -> Bool { byteOrder(of: bytes) != nil }
 

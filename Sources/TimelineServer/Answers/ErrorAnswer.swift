@@ -54,7 +54,7 @@ struct ErrorAnswer: Encodable {
         case let error as ArchiverError:
             switch error.code {
             case .noSuchSnapshot, .noSuchPath, .noSuchDirectory: return .notFound
-            case .nothingToUndo, .nothingToRedo, .locked, .inUse, .otherRoot: return .conflict
+            case .nothingToUndo, .nothingToRedo, .locked, .inUse, .otherRoot, .notDirectory: return .conflict
             case .malformedSelector, .ambiguousSelector, .unsuitable, .unsuitableSettings: return .badRequest
             case .readOnly, .permission: return .forbidden
             default: return .internalServerError

@@ -33,6 +33,24 @@ export function brief(time) {
   return isThisYear ? `${text} ${clock(time, false)}` : `${text} ${written.getFullYear()}`;
 }
 
+/** The time of a version, for its name: "12:04" for today, else with its date. */
+export function versionTime(time, isPrecise = false) {
+  const text = clock(time, isPrecise);
+  if (startOfDay(time) === startOfDay(Date.now())) return text;
+  const written = new Date(time);
+  const year = written.getFullYear() === new Date().getFullYear() ? "" : ` ${written.getFullYear()}`;
+  return `${written.getDate()} ${months[written.getMonth()]}${year}, ${text}`;
+}
+
+/** The times of two versions, {time, short}, in words that differ: with seconds if necessary, or with their ids. */
+export function versionTimes(...versions) {
+  for (const isPrecise of [false, true]) {
+    const [one, other] = versions.map(({ time }) => versionTime(time, isPrecise));
+    if (one !== other) return [one, other];
+  }
+  return versions.map(({ time, short }) => `${versionTime(time, true)} (${short})`);
+}
+
 export function startOfDay(time) {
   const date = new Date(time);
   date.setHours(0, 0, 0, 0);

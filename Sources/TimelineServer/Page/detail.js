@@ -104,7 +104,8 @@ export class Detail {
       const index = list.findIndex((version) => version.snapshot.time <= position.b.time);
       const whole = number(list.length) + (hasMore ? "+" : "");
       const isExact = list[index]?.snapshot.id === position.b.id;
-      if (index < 0) text.textContent = list.length ? `before the first of ${whole} versions` : "no version";
+      if (index < 0 && hasMore) text.textContent = `before the latest ${number(list.length)} versions`;
+      else if (index < 0) text.textContent = list.length ? `before the first of ${whole} versions` : "no version";
       else text.textContent = `version ${number(list.length - index)} of ${whole}` +
         (isExact ? "" : `, from ${brief(list[index].snapshot.time)}`);
       text.title = index >= 0 ? "Captured " + moment(list[index].snapshot.time) : "";

@@ -2,8 +2,11 @@
 // differ by more than colour.
 
 import { element } from "./elements.js";
-import { lineNodes } from "./text.js";
+import { letterStart, lineNodes, rowLetters } from "./text.js";
 import { wordDifference } from "./wording.js";
+
+/** The letters of a long changed line that are shown before and after those that differ. */
+const contextLetters = 400;
 
 /**
  * Flattens hunks into a list of {sign, text, left?, right?, runs?}. A row with the sign "@" begins a hunk, and says how
@@ -49,12 +52,26 @@ function markWords(rows, first) {
     for (let step = 0; index + step < middle && middle + step < end && middle - index === end - middle; step += 1) {
       const runs = wordDifference(rows[index + step].text, rows[middle + step].text);
       if (runs) {
-        rows[index + step].runs = runs.left;
-        rows[middle + step].runs = runs.right;
+        rows[index + step].runs = shortRuns(runs.left);
+        rows[middle + step].runs = shortRuns(runs.right);
       }
     }
     index = end;
   }
+}
+
+/** Skips what is far from the differences of a long line, as a diff skips lines. */
+function shortRuns(runs) {
+  if (runs.reduce((sum, { text }) => sum + text.length, 0) <= rowLetters) return runs;
+  return runs.flatMap((run, index) => {
+    const { text, isMarked } = run;
+    const head = index === 0 ? 0 : letterStart(text, contextLetters);
+    const tail = index === runs.length - 1 ? text.length : letterStart(text, text.length - contextLetters);
+    if (isMarked || tail - head < contextLetters) return [run];
+    return [
+      { text: text.slice(0, head), isMarked }, { text: "", isMarked, skipped: tail - head }, { text: text.slice(tail), isMarked },
+    ].filter(({ text, skipped }) => text || skipped);
+  });
 }
 
 const tags = { "-": "del", "+": "ins", " ": "div", "@": "div" };

@@ -4,7 +4,7 @@
 import { button, element, notice } from "./elements.js";
 import { bytes, counted, signedBytes } from "./amounts.js";
 import { typeOf } from "./contents.js";
-import { brief, moment } from "./dates.js";
+import { moment } from "./dates.js";
 import { diffRows, hasOnlyReturns, sideRows, unifiedLine } from "./difference-lines.js";
 import { imagePair } from "./image-pair.js";
 import { pathQuery } from "./names.js";
@@ -29,6 +29,7 @@ export class Difference {
     if (!item || item.kind === "directory") return this.#changes.load(signal);
     const isFixed = newer !== "disk";
     const answer = await api.get("diff", { root: isFixed ? null : root, a: older, b: newer, ...pathQuery(item) }, { isFixed, signal });
+    await this.#page.aLoaded;
     const nodes = await this.#nodes(answer, item, { older, newer }, signal);
     if (signal.aborted) return;
     this.box.replaceChildren(...nodes);
@@ -37,10 +38,9 @@ export class Difference {
 
   /** The times of the older and the newer moment. */
   get #times() {
-    const { position: { b, sides: { older, newer } }, aSnapshot } = this.#page;
-    const time = (id) => (id === b.id ? b.time : aSnapshot?.id === id ? aSnapshot.time : null);
-    const words = (id) => (id === "disk" ? "now, on disk" : time(id) === null ? "" : brief(time(id)));
-    return { before: words(older), after: words(newer), full: time(older) === null ? "" : moment(time(older)) };
+    const { position: { sides }, sideTimes, sideSnapshot } = this.#page;
+    const full = sideSnapshot(sides.older);
+    return { before: sideTimes.older ?? "", after: sides.newer === "disk" ? "now, on disk" : sideTimes.newer ?? "", full: full ? moment(full.time) : "" };
   }
 
   async #nodes(answer, item, sides, signal) {

@@ -30,4 +30,4 @@ export function clear() {
   return isShown;
 }
 
-export const complain = (error) => say([error.message, error.remedy].filter(Boolean).join(" "));
+export const complain = (error) => say([error.message, error.remedy].filter(Boolean).join("; "));

@@ -23,7 +23,6 @@ export function shortened(text, length = 60) {
 
 export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1);
 export const folderOf = (path) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
-export const isBelow = (path, folder) => folder === "" || path === folder || path.startsWith(folder + "/");
 
 /** Makes an element for a name; its end, with the extension, stays visible in a narrow column. */
 export function nameElement(text, className = "name", tail = 10) {

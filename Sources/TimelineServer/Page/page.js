@@ -5,7 +5,7 @@ import { Address } from "./address.js";
 import { showCommand } from "./command.js";
 import { Contents } from "./contents.js";
 import { SmallPictures } from "./small-pictures.js";
-import { moment } from "./dates.js";
+import { moment, versionTime, versionTimes } from "./dates.js";
 import { Detail, views } from "./detail.js";
 import { openHelp } from "./help.js";
 import { openLabel, showLabelButton } from "./labels.js";
@@ -32,6 +32,8 @@ export class Page {
   timeline = byId("timeline");
   walk = null;
   aSnapshot = null;
+  /** Resolves when the moment to compare with is known, or cannot be. */
+  aLoaded = null;
   latest = null;
   #unseen = 0;
   #steps = new Steps(this);
@@ -181,7 +183,7 @@ export class Page {
       if (position.isFollowing) this.#unseen = 0;
       this.#showNew();
       this.#mark();
-      this.#loadA();
+      this.aLoaded = this.#loadA();
     }
     this.address.write({
       root: position.root, b: position.isFollowing ? null : position.b?.short,
@@ -208,6 +210,18 @@ export class Page {
     if (this.position.aID !== aID || !found) return;
     this.aSnapshot = found;
     this.#mark();
+    this.restore.show();
+  }
+
+  /** A moment of the comparison; null if it is not a snapshot, or not known yet. */
+  sideSnapshot = (id) => [this.position.b, this.aSnapshot].find((each) => each?.id === id) ?? null;
+
+  /** The times of the older and the newer moment in words that differ; null where it is not known. */
+  get sideTimes() {
+    const { sides } = this.position;
+    const [one, other] = [sides.older, sides.newer].map(this.sideSnapshot);
+    const words = one && other ? versionTimes(one, other) : [one, other].map((each) => each && versionTime(each.time));
+    return { older: words[0], newer: words[1] };
   }
 
   /** Refreshes the page after a capture, a restore or a label. */

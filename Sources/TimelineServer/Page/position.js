@@ -15,7 +15,7 @@ export class Position extends EventTarget {
   /** The selected entry: {path, pathBytes?, kind, change?, content?, size?}; null for the whole root. */
   item = null;
   view = "preview";
-  /** A line of a search result that the preview scrolls to. */
+  /** A search result that the preview scrolls to: {line, words}. */
   find = null;
 
   get aID() {

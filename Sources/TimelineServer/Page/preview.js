@@ -5,7 +5,7 @@ import { bytes as sizeOf, changeWords, churn, counted, marks } from "./amounts.j
 import { brief, moment } from "./dates.js";
 import { isAborted } from "./api.js";
 import { typeOf } from "./contents.js";
-import { escapedLine, isBelow, nameElement, nameOf, folderOf } from "./names.js";
+import { escapedLine, nameElement, nameOf, folderOf, pathQuery } from "./names.js";
 import { hexLine } from "./hex.js";
 import { Lines } from "./lines.js";
 import { TextReader } from "./text.js";
@@ -85,7 +85,7 @@ export class Preview {
     const add = (bytes) => {
       read += bytes.length;
       const rows = reader.rows(bytes, read >= file.size);
-      const wanted = find && !found ? rows.findIndex(({ text }) => text.includes(find)) : -1;
+      const wanted = find && !found ? rowOf(find, rows) : -1;
       const lines = new Lines(rows.length, (index) => element("div", {
         class: index === wanted ? "line found" : "line", "data-n": rows[index].n ?? "", text: escapedLine(rows[index].text) || "\u200b",
       }), this.box, "lines text");
@@ -100,25 +100,31 @@ export class Preview {
         [counted(reader.count, "line"), reader.words].filter(Boolean).join(", ") + ", "));
       if (isWhole) more.remove();
     };
-    const load = async () => {
-      if (more.disabled) return;
-      more.disabled = true;
+    let loading = null;
+    // Returns whether there is another piece now.
+    const load = () => (loading ??= loadPiece().finally(() => (loading = null)));
+    const loadPiece = async () => {
       try {
         add((await contents.piece(holder, item, read, signal)).bytes);
-        more.disabled = false;
         // The end may still be in view: only a new observation says so.
         seen.unobserve(more);
         if (read < file.size) seen.observe(more);
+        return true;
       } catch (error) {
         if (!isAborted(error)) more.textContent = error.message;
+        return false;
       }
+    };
+    const reveal = async () => {
+      while (find && !found && read < file.size && await load());
+      found?.();
     };
     const more = button("Show more", load, { class: "plain", id: "more-text" });
     const seen = new IntersectionObserver(([entry]) => entry.isIntersecting && load(), { root: this.box, rootMargin: "600px 0px" });
     pieces.all.push(seen);
     add(file.bytes);
     if (read < file.size) seen.observe(more);
-    return { lines: pieces, reveal: () => found?.(), nodes: [box, read < file.size ? more : "", facts] };
+    return { lines: pieces, reveal, nodes: [box, read < file.size ? more : "", facts] };
   }
 
   #hex(file, item) {
@@ -140,7 +146,7 @@ export class Preview {
 
   async #absent() {
     const { position, walk } = this.#page;
-    const { list } = await walk.versions(position.item).catch(() => ({ list: [] }));
+    const { list } = await walk.versionsBackTo(position.item, position.b).catch(() => ({ list: [] }));
     const before = list.find((version) => version.isPresent && version.snapshot.time < position.b.time);
     const after = list.findLast((version) => version.isPresent && version.snapshot.time > position.b.time);
     const link = (version, text) => version && button(
@@ -154,14 +160,14 @@ export class Preview {
   async #changes(signal) {
     const { api, position } = this.#page;
     const { item, sides: { older, newer } } = position;
-    const answer = await api.get("changes", { a: older, b: newer, limit: 5000 }, { isFixed: newer !== "disk", signal });
-    const changes = answer.changes.filter((change) => !item || isBelow(change.path, item.path));
-    const shown = changes.slice(0, 60);
-    const summary = item ? counted(changes.length, "change") + " below this directory" : churn(answer.counts);
+    const { changes: shown, counts } = await api.get(
+      "changes", { a: older, b: newer, limit: 60, ...(item ? pathQuery(item) : {}) }, { isFixed: newer !== "disk", signal });
+    const count = counts.added + counts.modified + counts.removed;
+    const summary = item ? counted(count, "change") + " below this directory" : churn(counts);
     const heading = element("p", { class: "summary" }, older === "none" ? "The first snapshot: " : newer === "disk" ? "Since then: " : "Between the two moments: ", summary);
     const rows = shown.map((change) => element("li", {}, button("", () => this.#page.open(change), { class: `change ${change.change}` })));
     rows.forEach((row, index) => row.firstChild.append(...changeParts(shown[index])));
-    const rest = changes.length - shown.length;
+    const rest = count - shown.length;
     return {
       nodes: [
         heading,
@@ -171,6 +177,15 @@ export class Preview {
       ],
     };
   }
+}
+
+/** Returns the index of a found line, {line, words}; of the rows of a long line, the one that has the words. */
+function rowOf({ line, words }, rows) {
+  const first = rows.findIndex(({ n }) => n === line);
+  if (first < 0) return -1;
+  const next = rows.findIndex(({ n }, index) => index > first && n !== null);
+  const own = rows.slice(first, next < 0 ? rows.length : next);
+  return first + Math.max(0, own.findIndex(({ text }) => text.toLowerCase().includes(words.toLowerCase())));
 }
 
 function changeParts(change) {

@@ -3,17 +3,13 @@
 import { button, byId, element } from "./elements.js";
 import { bytes, counted, marks, number } from "./amounts.js";
 import { ApiError } from "./api.js";
-import { clock, date, moment, startOfDay } from "./dates.js";
+import { moment, versionTime } from "./dates.js";
 import { openDialog } from "./dialogs.js";
 import { diffRows, unifiedLine } from "./difference-lines.js";
 import { complain, say } from "./messages.js";
 import { escaped, folderOf, nameElement, nameOf, pathQuery, shortened } from "./names.js";
 
 const words = { create: "create", replace: "overwrite", delete: "remove", metadata: "permissions and times" };
-
-/** The time of a version in few words: "12:04" for the day of `other`, else with its date. */
-const timeOfVersion = (time, other = Date.now()) =>
-  startOfDay(time) === startOfDay(other) ? clock(time, false) : `${date(time, false).slice(4)}, ${clock(time, false)}`;
 
 export class Restore {
   #page;
@@ -59,12 +55,6 @@ export class Restore {
     return [isOnly("added") ? null : "older", sides.newer === "disk" || isOnly("removed") ? null : "newer"].filter(Boolean);
   }
 
-  /** The time of a moment of the comparison; null if it is not known yet. */
-  #timeOf(id) {
-    const { position: { b }, aSnapshot } = this.#page;
-    return id === b?.id ? b.time : aSnapshot?.id === id ? aSnapshot.time : null;
-  }
-
   show() {
     const { position, api, tree } = this.#page;
     const isPossible = position.b !== null && !api.isReadOnly;
@@ -95,10 +85,7 @@ export class Restore {
   }
 
   #textOf(side) {
-    const time = this.#timeOf(this.#page.position.sides[side]);
-    const other = this.#timeOf(this.#page.position.sides[side === "older" ? "newer" : "older"]);
-    const isAlike = time !== null && other !== null && timeOfVersion(time) === timeOfVersion(other);
-    const when = time === null ? (side === "older" ? "before" : "after") : isAlike ? clock(time) : timeOfVersion(time);
+    const when = this.#page.sideTimes[side] ?? (side === "older" ? "before" : "after");
     return this.items.length > 1 ? `Restore ${this.name} as of ${when}…` : `Restore the version of ${when}…`;
   }
 
@@ -132,7 +119,7 @@ export class Restore {
     const { position, roots } = this.#page;
     const item = this.items[0];
     const snapshot = item.lastIn ?? position.holder;
-    const time = item.lastTime ?? this.#timeOf(snapshot) ?? position.b.time;
+    const time = item.lastTime ?? this.#page.sideSnapshot(snapshot)?.time ?? position.b.time;
     const name = element("input", { id: "copy-name", type: "text", autocomplete: "off", spellcheck: "false" });
     name.value = copyName(nameOf(item.path), time);
     const directory = element("input", { id: "copy-directory", type: "text", autocomplete: "off", spellcheck: "false" });
@@ -240,7 +227,7 @@ const upperFirst = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 function copyName(name, time) {
   const dot = name.lastIndexOf(".");
   const [stem, end] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
-  return `${stem} (${timeOfVersion(time)})${end}`;
+  return `${stem} (${versionTime(time)})${end}`;
 }
 
 const action = ({ action: kind, path, bytes: size }) => element("li", { class: kind },

@@ -158,7 +158,7 @@ export class Search {
   #name(found) {
     const when = found.deletedIn ? `deleted ${brief(found.deletedIn.time)}` : `changed ${brief(found.lastChangedIn.time)}`;
     const sizes = found.kind === "file" ? bytes(found.size) + ", " : "";
-    const result = button("", () => this.#go(found, null), { class: "result" });
+    const result = button("", () => this.#go(found), { class: "result" });
     result.append(
       element("span", { class: "where" }, nameElement(nameOf(found.path)), nameElement(folderOf(found.path), "folder")),
       element("span", { class: found.deletedIn ? "when removed" : "when", text: `${sizes}${counted(found.versions, "version")}, ${when}` }));
@@ -166,7 +166,7 @@ export class Search {
   }
 
   #line(found, words) {
-    const result = button("", () => this.#go(found, found.text), { class: "result" });
+    const result = button("", () => this.#go(found, { line: found.line, words }), { class: "result" });
     const place = found.text.toLowerCase().indexOf(words.toLowerCase());
     const text = element("span", { class: "text" });
     // Show only the part of a long line around the match.
@@ -186,10 +186,10 @@ export class Search {
     return result;
   }
 
-  #go(found, text) {
+  #go(found, find = null) {
     this.#open(false);
     const item = { path: found.path, pathBytes: found.pathBytes, kind: found.kind ?? "file" };
-    this.#page.openAt(item, found.lastIn, text);
+    this.#page.openAt(item, found.lastIn, find);
   }
 }
 

@@ -1,33 +1,48 @@
 // Texts as they are: their encoding and line ends are recognised and named, and lines are cut for display.
 
+import { counted } from "./amounts.js";
 import { element } from "./elements.js";
 import { escapedLine } from "./names.js";
 
 /** A longer line is shown as several rows: browsers lay out very long ones slowly. */
-const rowLetters = 4000;
+export const rowLetters = 4000;
 const sniffed = 8192;
 
-/** Returns the nodes of a line's text, given as runs of {text, isMarked}; those of a long line are several rows. */
+/** Returns `index`, or the one before it in the middle of a letter of two units. */
+export const letterStart = (text, index) =>
+  (/[\ud800-\udbff]/.test(text.charAt(index - 1)) && /[\udc00-\udfff]/.test(text.charAt(index)) ? index - 1 : index);
+
+function runNode({ text, isMarked, skipped }) {
+  if (skipped) return element("span", { class: "skipped-letters", text: ` … ${counted(skipped, "unchanged letter")} … ` });
+  return isMarked ? element("mark", { text: escapedLine(text) }) : escapedLine(text);
+}
+
+/**
+ * Returns the nodes of a line's text, given as runs of {text, isMarked}, or {text: "", skipped} for a number of letters;
+ * those of a long line are several rows.
+ */
 export function lineNodes(runs) {
-  const nodes = (runs) => runs.map(({ text, isMarked }) => (isMarked ? element("mark", { text: escapedLine(text) }) : escapedLine(text)));
+  const nodes = (runs) => runs.map(runNode);
   const length = runs.reduce((sum, { text }) => sum + text.length, 0);
-  if (length === 0) return ["\u200b"];
+  if (runs.every(({ text, skipped }) => !text && !skipped)) return ["\u200b"];
   if (length <= rowLetters) return nodes(runs);
   const rows = [[]];
   let free = rowLetters;
-  for (const { text, isMarked } of runs) {
-    for (let start = 0; start < text.length;) {
-      if (free === 0) {
+  for (const run of runs) {
+    if (run.skipped) rows.at(-1).push(run);
+    for (let start = 0; start < run.text.length;) {
+      const part = run.text.slice(start, letterStart(run.text, start + free));
+      if (part) rows.at(-1).push({ ...run, text: part });
+      start += part.length;
+      free -= part.length;
+      // A letter of two units may not fit into the last one.
+      if (free <= 1 && start < run.text.length) {
         rows.push([]);
         free = rowLetters;
       }
-      const part = text.slice(start, start + free);
-      rows.at(-1).push({ text: part, isMarked });
-      start += part.length;
-      free -= part.length;
     }
   }
-  return rows.map((row) => element("span", { class: "row" }, ...nodes(row)));
+  return rows.map((row) => element("span", { class: "part" }, ...nodes(row)));
 }
 
 const encodings = { "utf-8": "", "utf-16le": "UTF-16", "utf-16be": "UTF-16 (big-endian)", "windows-1252": "Latin-1" };
@@ -93,7 +108,7 @@ export class TextReader {
     let end = isLast ? text.length : Math.max(text.lastIndexOf("\n"), text.slice(0, -1).lastIndexOf("\r")) + 1;
     // A line that is longer than a piece is shown in parts.
     const isOpen = !isLast && end === 0;
-    if (isOpen) end = text.length - 1;
+    if (isOpen) end = letterStart(text, text.length - 1);
     this.#rest = text.slice(end);
     text = text.slice(0, end);
     this.#ends.crlf += text.match(/\r\n/g)?.length ?? 0;
@@ -105,8 +120,9 @@ export class TextReader {
     for (const [index, line] of lines.entries()) {
       const isNew = index > 0 || !this.#isInLine;
       if (isNew) this.#number += 1;
-      for (let start = 0; start < Math.max(1, line.length); start += rowLetters) {
-        const text = line.slice(start, start + rowLetters);
+      for (let start = 0, end; start < Math.max(1, line.length); start = Math.max(1, end)) {
+        end = letterStart(line, start + rowLetters);
+        const text = line.slice(start, end);
         if (isNew || text) rows.push({ n: isNew && start === 0 ? this.#number : null, text });
       }
     }

@@ -4,6 +4,8 @@ import { endOfDay, startOfDay } from "./dates.js";
 import { pathQuery, samePlace } from "./names.js";
 
 const chunk = 60;
+/** The most versions that the server lists. */
+const mostVersions = 100_000;
 
 /**
  * Returns the next version that differs from the one at a moment, or null. `list` has the newest first. A version of
@@ -80,18 +82,24 @@ export class Walk {
     this.#versions = { item: null, list: [], limit: 0, hasMore: false };
   }
 
+  /** Returns the versions of a path, newest first, at least back to a moment and the different version before it. */
+  async versionsBackTo(item, from, signal) {
+    for (let count = 200; ; count *= 5) {
+      const known = await this.versions(item, Math.min(count, mostVersions), signal);
+      const reaches = known.list.at(-1)?.snapshot.time <= from.time && neighbour(known.list, from, -1) !== null;
+      if (reaches || !known.hasMore || count >= mostVersions) return known;
+    }
+  }
+
   /** Returns the snapshot of the neighbouring version of `item` that differs from the one at `from`, or null. */
   async version(item, from, step) {
-    for (let count = 200; ; count *= 5) {
-      const { list, hasMore } = await this.versions(item, count);
-      const found = neighbour(list, from, step);
-      if (found || !hasMore || step > 0 || count > 100_000) return found ? found.snapshot : null;
-    }
+    const { list } = await this.versionsBackTo(item, from);
+    return neighbour(list, from, step)?.snapshot ?? null;
   }
 
   /** Returns the version at `from`: the one that last changed it. */
   async versionAt(item, from) {
-    const { list } = await this.versions(item);
+    const { list } = await this.versionsBackTo(item, from);
     return list.find((version) => version.snapshot.time <= from.time) ?? null;
   }
 

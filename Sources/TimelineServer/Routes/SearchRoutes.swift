@@ -33,7 +33,7 @@ struct SearchRoutes {
                 // Waiting for the end of the connection takes what follows on it.
                 status: .ok, headers: [.contentType: "application/x-ndjson; charset=utf-8", .connection: "close"],
                 body: ResponseBody { writer in
-                    let search = try searches.begin(for: session) { search in
+                    let search = try searches.begin(for: session, waits: kind == "content") { search in
                         do throws(ArchiverError) {
                             try kind == "names" ? names(text, root, scope, search) : lines(text, root, scope, search)
                         } catch {
@@ -144,7 +144,7 @@ struct SearchRoutes {
         init(_ found: FoundLine, _ pins: Set<ChunkID>) {
             let name = NameAnswer(found.path)
             (path, pathBytes) = (name.path, name.pathBytes)
-            (text, line) = (String(decoding: found.bytes, as: UTF8.self), found.number)
+            (text, line) = (LineText.found(found), found.number)
             first = SnapshotAnswer(found.first, pins)
             lastIn = SnapshotAnswer(found.lastIn, pins)
             goneIn = found.gone.map { SnapshotAnswer($0, pins) }

@@ -159,9 +159,10 @@ struct TreeRoutes {
 
     private static func changes(_ query: Query, _ context: ServerContext) throws -> Changes {
         let limit = try query.number("limit", in: 1...changeLimit, usual: 1000)
+        let path = try query.path()
         var answer = Changes()
         func add(_ left: Entry?, _ right: Entry?) {
-            guard let entry = right ?? left, !entry.path.isRoot else { return }
+            guard let entry = right ?? left, entry.path != path else { return }
             let change = Changes.Change(entry, left, right)
             if answer.changes.count < limit { answer.changes.append(change) } else { answer.isTruncated = true }
             switch (left, right) {
@@ -174,7 +175,7 @@ struct TreeRoutes {
         if end == "disk" {
             let left = try context.snapshot(name)
             guard left.root.isHere else { throw Refusal.bad("'\(left.root.path)' is on another machine") }
-            try context.archive.differences(from: left, toDirectory: left.root.path) { difference in
+            try context.archive.differences(from: left, toDirectory: left.root.path, at: path) { difference in
                 if !difference.isDirectoryTimeOnly { add(difference.left, difference.right) }
                 return true
             }
@@ -182,12 +183,12 @@ struct TreeRoutes {
         }
         let right = try context.snapshot(end)
         if name == "none" {
-            try context.archive.forEachEntry(in: right) { entry in
+            try context.archive.forEachEntry(in: right, at: path) { entry in
                 add(nil, entry)
                 return true
             }
         } else {
-            try context.archive.differences(from: context.snapshot(name), to: right) { difference in
+            try context.archive.differences(from: context.snapshot(name), to: right, at: path) { difference in
                 if !difference.isDirectoryTimeOnly { add(difference.left, difference.right) }
                 return true
             }
