@@ -151,7 +151,7 @@ class TextTests(PageCase):
             self.assertRegex(text, " … [0-9,\u202f]+ unchanged letters … $")
             self.assertIn(f"19999 🏡 {word} 🏡 20001", text)
             self.assertNotIn("\ufffd", text)
-        self.assertTrue(self.browser.run("""
+        wait_for("the words in view", lambda: self.browser.run("""
             const panel = document.getElementById("difference").getBoundingClientRect();
             return [...document.querySelectorAll("#difference mark")].every((each) => {
               const { top, bottom } = each.getBoundingClientRect();

@@ -6,7 +6,7 @@ import { letterStart, lineNodes, rowLetters } from "./text.js";
 import { wordDifference } from "./wording.js";
 
 /** The letters of a long changed line that are shown before and after those that differ. */
-const contextLetters = 400;
+const contextLetters = 200;
 
 /**
  * Flattens hunks into a list of {sign, text, left?, right?, runs?}. A row with the sign "@" begins a hunk, and says how
