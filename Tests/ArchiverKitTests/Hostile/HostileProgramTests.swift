@@ -89,7 +89,9 @@ struct HostileProgramTests {
                     equals: TreeListing(of: sandbox.base.full("target")), "restored in place and elsewhere")
             }
         }
-        for words in [["undo", root], ["capture", root], ["repair"], ["list"]] where isTried() { try run(sandbox, words) }
+        for words in [["undo", root], ["capture", root], ["repair"], ["list"]] where isTried() {
+            try run(sandbox, words)
+        }
         try TreeListing(of: sandbox.base.full("outside")).expect(equals: outside, "what is outside of the root")
         let names = Set(try sandbox.base.names())
         #expect(names.isSubset(of: ["archive", "game.json", "outside", "root", "target"]), "\(names)")
