@@ -31,13 +31,14 @@ package enum ArchiverProgram {
 
     /// The command that the arguments name, and its options.
     ///
-    /// The parser describes every level of commands to itself several times. If the first argument is a command, it alone
-    /// understands the rest; whatever it refuses is parsed as a whole, for the parser's messages and help.
+    /// The parser describes every level of commands to itself several times. If the first argument is a command, it is
+    /// tried alone; whatever it refuses is parsed as a whole, as are help and commands of commands.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+        let rest = Array(arguments.dropFirst())
         let command = ArchiverCommand.configuration.subcommands.first {
             $0.configuration.commandName == arguments.first
         }
-        if let command, let parsed = try? command.parseAsRoot(Array(arguments.dropFirst())) { return parsed }
+        if let command, let parsed = try? command.parseAsRoot(rest), type(of: parsed) == command { return parsed }
         return try ArchiverCommand.parseAsRoot(arguments)
     }
 

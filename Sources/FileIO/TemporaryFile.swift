@@ -63,10 +63,13 @@ package struct TemporaryFile: ~Copyable, Sendable {
     /// Renames the file to its real name in the same directory, replacing any object there except a directory.
     ///
     /// To survive a system crash, call `synchronize` on the file before and on the directory after.
-    package consuming func rename(to newName: borrowing CName) throws(FileError) {
+    ///
+    /// - Parameter unlocks: whether the lock ends at once. Otherwise it ends when the last copy of the descriptor is closed:
+    ///   whoever made a copy keeps the lock, and a program that another thread is starting has one for a moment.
+    package consuming func rename(to newName: borrowing CName, unlocks: Bool = false) throws(FileError) {
         try directory.rename(name, to: newName, in: directory, path: path)
         hasTemporaryName = false
-        unlock()
+        if unlocks { flock(file.number, LOCK_UN) }
     }
 
     /// Renames the file to a new name in the same directory.
@@ -75,11 +78,7 @@ package struct TemporaryFile: ~Copyable, Sendable {
     package consuming func rename(toNew newName: borrowing CName) throws(FileError) {
         try directory.rename(name, toNew: newName, path: path)
         hasTemporaryName = false
-        unlock()
     }
-
-    /// Closing the file would not do: a program that another thread is starting may have it open for a moment.
-    private borrowing func unlock() { flock(file.number, LOCK_UN) }
 
     // MARK: Names
 

@@ -167,7 +167,8 @@ package struct ReplicaClone {
             }
         }
         try temporary.file.synchronize(path: place.path)
-        try temporary.rename(to: place.name)
+        // A segment that is locked is left out when the archive is opened.
+        try temporary.rename(to: place.name, unlocks: true)
         try folder.synchronize(path: place.parent.path)
         return false
     }

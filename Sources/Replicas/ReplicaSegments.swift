@@ -114,19 +114,31 @@ private final class ReplicaSegment: SegmentReading {
     private let cache: StepCache
     private let end: Int
 
-    private struct State {
-        var opened: [Int: ReplicaReader.Opened] = [:]
-        /// The step after the last one that was fetched.
-        var next = -1
-        var reach = 1
+    /// Readers that go on from step to step.
+    private struct Stream {
+        /// The step after the last one that was fetched for them.
+        var next: Int
+        /// How many steps the last request fetched.
+        var reach: Int
     }
 
+    private struct State {
+        var opened: [Int: ReplicaReader.Opened] = [:]
+        /// The last used first.
+        var streams: [Stream] = []
+    }
+
+    /// Held while something is fetched, so that no two readers fetch the same.
+    private let turn = Locked(())
     private let state = Locked(State())
 
     /// What is decrypted at once.
     private static let stepBytes = Int(AgePayload.stepBytes)
     /// The most steps that are fetched in advance by one request.
     private static let mostReach = 64
+    private static let mostStreams = 8
+    /// A reader that is at most so many steps beyond a stream belongs to it: threads that share their work take turns.
+    private static let streamWidth = 16
     /// A commit has its contents before its tree, and the snapshot last: what comes before is likely to be read next.
     private static let stepsBefore = 3
 
@@ -169,33 +181,47 @@ private final class ReplicaSegment: SegmentReading {
     /// The step `number`; fetched, if it is not kept, with those until `last` and some around it.
     private func step(_ number: Int, until last: Int) throws(StorageError) -> [UInt8] {
         if let known = cache.step(number, of: name) { return known }
-        let reach = state.withLock { state in
-            state.reach = state.next == number ? min(2 * state.reach, ReplicaSegment.mostReach) : 1
-            return state.reach
-        }
-        var first = number
-        if reach == 1 {
-            while first > 0, number - first < ReplicaSegment.stepsBefore, cache.step(first - 1, of: name) == nil {
-                first -= 1
+        return try turn.withLock { (_) throws(StorageError) in
+            if let known = cache.step(number, of: name) { return known }
+            let steps = planned(number, until: last)
+            let place = steps.lowerBound * ReplicaSegment.stepBytes
+            let bytes: [UInt8]
+            do { bytes = try read(place..<min(end, steps.upperBound * ReplicaSegment.stepBytes)) } catch {
+                throw StorageError(replica: error, path)
             }
+            var wanted: [UInt8] = []
+            for step in steps {
+                let start = (step - steps.lowerBound) * ReplicaSegment.stepBytes
+                guard start < bytes.count else { break }
+                let part = Array(bytes[start..<min(bytes.count, start + ReplicaSegment.stepBytes)])
+                cache.keep(part, step, of: name)
+                if step == number { wanted = part }
+            }
+            return wanted
         }
-        let steps = (end + ReplicaSegment.stepBytes - 1) / ReplicaSegment.stepBytes
-        let limit = min(max(min(last + 1, number + ReplicaSegment.mostReach), number + reach), steps)
-        let place = first * ReplicaSegment.stepBytes
-        let bytes: [UInt8]
-        do { bytes = try read(place..<min(end, limit * ReplicaSegment.stepBytes)) } catch {
-            throw StorageError(replica: error, path)
+    }
+
+    /// The steps to fetch for a reader that needs those from `number` to `last`.
+    private func planned(_ number: Int, until last: Int) -> Range<Int> {
+        let count = (end + ReplicaSegment.stepBytes - 1) / ReplicaSegment.stepBytes
+        return state.withLock { state in
+            let index = state.streams.firstIndex { ($0.next...$0.next + ReplicaSegment.streamWidth).contains(number) }
+            var (first, reach) = (number, 1)
+            if let index {
+                let stream = state.streams.remove(at: index)
+                // What was left out is another thread's next.
+                first = (stream.next..<number).first { cache.step($0, of: name) == nil } ?? number
+                reach = min(2 * stream.reach, ReplicaSegment.mostReach)
+            } else {
+                while first > 0, number - first < ReplicaSegment.stepsBefore, cache.step(first - 1, of: name) == nil {
+                    first -= 1
+                }
+            }
+            let limit = min(max(min(last + 1, number + ReplicaSegment.mostReach), number + reach), count)
+            state.streams.insert(Stream(next: limit, reach: reach), at: 0)
+            if state.streams.count > ReplicaSegment.mostStreams { state.streams.removeLast() }
+            return first..<limit
         }
-        var wanted: [UInt8] = []
-        for step in first..<limit {
-            let start = (step - first) * ReplicaSegment.stepBytes
-            guard start < bytes.count else { break }
-            let part = Array(bytes[start..<min(bytes.count, start + ReplicaSegment.stepBytes)])
-            cache.keep(part, step, of: name)
-            if step == number { wanted = part }
-        }
-        state.withLock { $0.next = limit }
-        return wanted
     }
 
     /// Reads from all the parts that hold the range.

@@ -35,7 +35,7 @@ struct RequestLog: Sendable {
         }
         guard level >= logger.logLevel else { return }
         fields["method"] = .string(String(request.method.rawValue.prefix(RequestLog.pathLimit)))
-        fields["path"] = .string(String(request.uri.path.prefix(RequestLog.pathLimit)))
+        fields["route"] = .string(String(request.uri.path.prefix(RequestLog.pathLimit)))
         fields["status"] = .stringConvertible(status.code)
         fields["milliseconds"] = .stringConvertible(Int64(((now - start) / .milliseconds(1)).rounded()))
         if let error { fields["text"] = .string(ErrorAnswer(error).error.message) }

@@ -77,17 +77,17 @@ import Testing
         #expect(try directory.names().count == CreateTests.names.count)
     }
 
-    @Test("a renamed temporary file is unlocked, also while a program that is being started has it open")
-    func unlocked() throws {
+    @Test("a renamed temporary file stays locked by a copy of its descriptor, unless it is to be unlocked")
+    func locks() throws {
         let directory = try OpenDirectory()
-        for isNew in [false, true] {
+        for unlocks in [false, true] {
             let temporary = try TemporaryFile(in: directory.root, path: "file")
-            // A process that was forked a moment ago has such a copy until its execve(2).
+            // Also a process that was forked a moment ago has such a copy, until its execve(2).
             let copy = try temporary.file.duplicate(path: "file")
-            let name = CName("\(isNew)".utf8)
-            if isNew { try temporary.rename(toNew: name) } else { try temporary.rename(to: name) }
+            let name = CName("\(unlocks)".utf8)
+            try temporary.rename(to: name, unlocks: unlocks)
             let other = try directory.root.open(name, O_RDONLY, path: "file")
-            #expect(flock(other.number, LOCK_EX | LOCK_NB) == 0)
+            #expect((flock(other.number, LOCK_EX | LOCK_NB) == 0) == unlocks)
             withExtendedLifetime(copy) {}
         }
     }

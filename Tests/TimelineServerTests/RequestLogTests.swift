@@ -59,9 +59,9 @@ import Threading
             #expect(try RequestLogTests.answer(place, "POST", "/api/1/undo", #"{"root": "secret"}"#) >= 400)
             let found = lines.all
             #expect(found.first == "info served readOnly=false")
-            #expect(found.contains("info request method=POST path=/api/1/session status=200"))
-            #expect(found.contains { $0.hasPrefix("info request method=POST path=/api/1/undo status=4") }, "\(found)")
-            #expect(found.contains("debug request method=GET path=/api/1/roots status=200") == question)
+            #expect(found.contains("info request method=POST route=/api/1/session status=200"))
+            #expect(found.contains { $0.hasPrefix("info request method=POST route=/api/1/undo status=4") }, "\(found)")
+            #expect(found.contains("debug request method=GET route=/api/1/roots status=200") == question)
             #expect(!found.contains { $0.contains("entries?") }, "\(found)")
         }
     }
@@ -77,7 +77,7 @@ import Threading
         }
         #expect(
             Array(lines.all[before...]) == [
-                "notice request method=GET path=/api/1/roots status=401 text=this page has no session"
+                "notice request method=GET route=/api/1/roots status=401 text=this page has no session"
             ])
     }
 }

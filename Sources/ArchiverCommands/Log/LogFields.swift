@@ -85,7 +85,7 @@ final class PrivateFields: Sendable {
     private static let harmless: Set = [
         "action", "backend", "cause", "changed", "captured", "code", "end", "id", "laterPrevious", "latest", "phase",
         "reason", "snapshot", "since", "start", "time", "lastEvent", "lastCapture", "lastWatched", "retired",
-        "waitingUntil", "method", "path",
+        "waitingUntil", "method", "route",
     ]
     /// Words whose texts are roots, which become numbers.
     private static let ofRoots: Set = ["root", "by", "outer"]

@@ -79,7 +79,10 @@ struct ManyRootsTests {
         let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(watcher.id)/task").count
         #expect(threads < 40, "\(threads) threads for 60 roots")
         for root in roots { try Data("new".utf8).write(to: URL(filePath: root + "/file")) }
-        #expect(try work.run("status").status == 0)
+        // On a busy machine the captures may take longer than an answer waits, which it then says.
+        var status = try work.run("status")
+        for _ in 0..<20 where status.status != 0 { status = try work.run("status") }
+        #expect(status.status == 0, "\(status.text)")
         let roots = try JSON.array(work.run("roots", "--json").output)
         #expect(roots.count == 60 && roots.allSatisfy { $0["snapshots"] as? Int == 2 })
         watcher.send(SIGTERM)

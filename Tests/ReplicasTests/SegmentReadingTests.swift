@@ -1,0 +1,77 @@
+// How many requests reading a replica's segments takes.
+
+import ArchiveStorage
+import Dispatch
+import FileIO
+import Foundation
+import ObjectStore
+import Replicas
+import TestSupport
+import TestTraits
+import Testing
+import Threading
+
+@Suite("Reading a replica's segments", .blocking)
+struct SegmentReadingTests {
+    private static let step = 64 << 10
+
+    /// A replica with one segment of about a hundred steps, and the segment.
+    private func segment() throws -> (scene: ReplicaScene, content: [UInt8], opened: any SegmentReading) {
+        let scene = try ReplicaScene(segmentBytes: 4_000_000)
+        try scene.capture(0, bytes: 6_500_000)
+        try scene.capture(1)
+        try scene.send()
+        let source = try ReplicaSegments(scene.reader())
+        let name = try #require(try source.list().segments.max { scene.length(of: $0) < scene.length(of: $1) })
+        let content = try Data(contentsOf: scene.base.url.appending(path: "archive/segments/\(name)"))
+        return (scene, Array(content), try source.open(name))
+    }
+
+    private func read(_ number: Int, of opened: any SegmentReading, equals content: [UInt8]) throws -> Bool {
+        let place = number * SegmentReadingTests.step
+        let expected = content[place..<min(content.count, place + SegmentReadingTests.step)]
+        var bytes = [UInt8](repeating: 0, count: expected.count)
+        let count = try bytes.withUnsafeMutableBytes { try opened.read(into: $0, at: place) }
+        return count == expected.count && bytes.elementsEqual(expected)
+    }
+
+    /// The ranges that `body` fetches.
+    private func fetched(_ scene: ReplicaScene, _ body: () throws -> Void) rethrows -> [Range<UInt64>] {
+        let before = scene.objects.calls.count
+        try body()
+        return scene.objects.calls.dropFirst(before).compactMap { call in
+            if case .get(_, let range) = call { range } else { nil }
+        }
+    }
+
+    @Test("threads that share a segment read it by few requests, and fetch no byte twice")
+    func shared() throws {
+        let (scene, content, opened) = try segment()
+        let steps = (content.count + SegmentReadingTests.step - 1) / SegmentReadingTests.step
+        #expect(steps > 90)
+        // Each goes on before the one before it has.
+        let order = (0..<steps).map { $0 ^ 3 }.filter { $0 < steps }
+        let ranges = try fetched(scene) {
+            for number in order { #expect(try read(number, of: opened, equals: content)) }
+        }
+        #expect(ranges.count <= 16, "\(ranges.count) requests for \(steps) steps")
+        let sorted = ranges.sorted { $0.lowerBound < $1.lowerBound }
+        #expect(zip(sorted, sorted.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound }, "\(sorted)")
+    }
+
+    @Test("readers at the same time get the right bytes, and a single read far away fetches little")
+    func concurrent() throws {
+        let (scene, content, opened) = try segment()
+        let steps = content.count / SegmentReadingTests.step
+        let far = try fetched(scene) { #expect(try read(steps / 2, of: opened, equals: content)) }
+        #expect(far.count == 1 && far[0].count <= 5 * (SegmentReadingTests.step + 64), "\(far)")
+        let wrong = Locked(0)
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for number in stride(from: thread, to: steps, by: 4) {
+                let isRight = (try? read(number, of: opened, equals: content)) ?? false
+                if !isRight { wrong.withLock { $0 += 1 } }
+            }
+        }
+        #expect(wrong.withLock(\.self) == 0)
+    }
+}
