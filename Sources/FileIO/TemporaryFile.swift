@@ -64,8 +64,8 @@ package struct TemporaryFile: ~Copyable, Sendable {
     ///
     /// To survive a system crash, call `synchronize` on the file before and on the directory after.
     ///
-    /// - Parameter unlocks: whether the lock ends at once. Otherwise it ends when the last copy of the descriptor is closed:
-    ///   whoever made a copy keeps the lock, and a program that another thread is starting has one for a moment.
+    /// - Parameter unlocks: whether the lock ends at once. Otherwise it ends when the last copy of the descriptor is closed;
+    ///   a program that another thread is starting has one until its execve(2).
     package consuming func rename(to newName: borrowing CName, unlocks: Bool = false) throws(FileError) {
         try directory.rename(name, to: newName, in: directory, path: path)
         hasTemporaryName = false

@@ -22,9 +22,11 @@ struct SegmentReadingTests {
         try scene.capture(1)
         try scene.send()
         let source = try ReplicaSegments(scene.reader())
-        let name = try #require(try source.list().segments.max { scene.length(of: $0) < scene.length(of: $1) })
-        let content = try Data(contentsOf: scene.base.url.appending(path: "archive/segments/\(name)"))
-        return (scene, Array(content), try source.open(name))
+        let contents = try source.list().segments.map { name in
+            (name, try Data(contentsOf: scene.base.url.appending(path: "archive/segments/\(name)")))
+        }
+        let largest = try #require(contents.max { $0.1.count < $1.1.count })
+        return (scene, Array(largest.1), try source.open(largest.0))
     }
 
     private func read(_ number: Int, of opened: any SegmentReading, equals content: [UInt8]) throws -> Bool {
