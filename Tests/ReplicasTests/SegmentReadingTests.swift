@@ -53,7 +53,7 @@ struct SegmentReadingTests {
         #expect(steps > 90)
         // Each goes on before the one before it has.
         let order = (0..<steps).map { $0 ^ 3 }.filter { $0 < steps }
-        let ranges = try fetched(scene) {
+        let ranges = fetched(scene) {
             for number in order { #expect(try read(number, of: opened, equals: content)) }
         }
         #expect(ranges.count <= 16, "\(ranges.count) requests for \(steps) steps")
@@ -65,7 +65,7 @@ struct SegmentReadingTests {
     func concurrent() throws {
         let (scene, content, opened) = try segment()
         let steps = content.count / SegmentReadingTests.step
-        let far = try fetched(scene) { #expect(try read(steps / 2, of: opened, equals: content)) }
+        let far = fetched(scene) { #expect(try read(steps / 2, of: opened, equals: content)) }
         #expect(far.count == 1 && far[0].count <= 5 * (SegmentReadingTests.step + 64), "\(far)")
         let wrong = Locked(0)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
