@@ -53,8 +53,11 @@ struct SegmentReadingTests {
         #expect(steps > 90)
         // Each goes on before the one before it has.
         let order = (0..<steps).map { $0 ^ 3 }.filter { $0 < steps }
-        let ranges = fetched(scene) {
-            for number in order { #expect(try read(number, of: opened, equals: content)) }
+        let ranges = try fetched(scene) {
+            for number in order {
+                let isRight = try read(number, of: opened, equals: content)
+                #expect(isRight)
+            }
         }
         #expect(ranges.count <= 16, "\(ranges.count) requests for \(steps) steps")
         let sorted = ranges.sorted { $0.lowerBound < $1.lowerBound }
@@ -65,7 +68,10 @@ struct SegmentReadingTests {
     func concurrent() throws {
         let (scene, content, opened) = try segment()
         let steps = content.count / SegmentReadingTests.step
-        let far = fetched(scene) { #expect(try read(steps / 2, of: opened, equals: content)) }
+        let far = try fetched(scene) {
+            let isRight = try read(steps / 2, of: opened, equals: content)
+            #expect(isRight)
+        }
         #expect(far.count == 1 && far[0].count <= 5 * (SegmentReadingTests.step + 64), "\(far)")
         let wrong = Locked(0)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
