@@ -38,6 +38,8 @@ final class WatchedRoot: Sendable {
     /// Counts the flushes whose changes are captured.
     let captured = Milestones()
     private let subscription: Subscription
+    /// Whether the root does not exist and the service waits for it.
+    private let isAwaited = Atomic(false)
     /// The end of this root, or of the service.
     let ending: Ending
     /// Whether the root has ended: an audit that is still running must not take the lock again.
@@ -208,13 +210,15 @@ final class WatchedRoot: Sendable {
         if isThere || !service.options.waitsForRoots {
             await reportStart()
         } else {
+            isAwaited.store(true, ordering: .sequentiallyConsistent)
             state.enter(.waiting)
             service.report(.waiting(root: path))
-            // A `stop` before this phase did not cancel the wait.
+            // A `stop` before `isAwaited` was set did not cancel the wait.
             if shouldStop { return nil }
         }
         do {
             let stats = try await watch.arm(waiting: service.options.waitsForRoots)
+            isAwaited.store(false, ordering: .sequentiallyConsistent)
             state.enter(.reading)
             if !isThere { await reportStart() }
             return (stats, !isThere)
@@ -226,7 +230,7 @@ final class WatchedRoot: Sendable {
 
     /// Makes the next batch due immediately; it contains all changes until now.
     func hasten() {
-        if state.phase == .waiting { watch.stop() }
+        if isAwaited.load(ordering: .sequentiallyConsistent) { watch.stop() }
         Task { await watch.flush() }
     }
 
