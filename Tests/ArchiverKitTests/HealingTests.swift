@@ -10,6 +10,8 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import Capturing
+
 @Suite(.timeLimit(.minutes(60)), .blocking) struct HealingTests {
     /// A kind of damage to blocks.
     enum Damage: CaseIterable, Sendable {
@@ -73,9 +75,12 @@ import Testing
         for path in ["folder", "folder/small"] {
             try sandbox.root.setAttribute(FilePath(path), "user.large", random.noise(1500))
         }
-        // This comes last: the capture waits until the time of the file is settled, so the entry of the directory gets
-        // a signature, and a later capture without a readable base has the same tree.
         try sandbox.root.makeLink("folder/name", to: "file3")
+        // Once the time of the directory is settled, its entry gets a signature, and a later capture without a readable base
+        // has the same tree. A capture waits for times of files only.
+        let folder = try Descriptor.open(sandbox.root.full("folder"), O_RDONLY | O_DIRECTORY)
+        let changed = try FileStatus.read(folder).changed
+        while !Settling.isSettled(changed, isOurClock: true) { sched_yield() }
         try sandbox.capture()
         return sandbox
     }
