@@ -74,7 +74,10 @@ struct FullDiskTests {
         try ArchiveCreationTests.makeArchive(at: path, segmentBytes: 20_000)
         let ballast = disk.path.appending("ballast")
         var random = SeededGenerator()
-        let first = try ArchiveStore.open(path, creating: true).commit(1, [random.noise(100_000)])
+        // It stays open: what it removes when it is closed may give its room back later.
+        let creating = try ArchiveStore.open(path, creating: true)
+        defer { withExtendedLifetime(creating) {} }
+        let first = try creating.commit(1, [random.noise(100_000)])
         var commits = [first]
         var codes: [StorageError.Code?] = []
         for number in 2..<56 {
@@ -148,7 +151,10 @@ struct FullDiskTests {
         let disk = try SmallFileSystem(bytes: 2 << 20)
         let path = disk.path.appending("archive")
         var random = SeededGenerator()
-        let commit = try ArchiveStore.open(path, creating: true).commit(1, [random.noise(1000)])
+        // It stays open: what it removes when it is closed may give its room back later.
+        let first = try ArchiveStore.open(path, creating: true)
+        defer { withExtendedLifetime(first) {} }
+        let commit = try first.commit(1, [random.noise(1000)])
         let free = Int(try FileSystem.freeBytes(of: Descriptor.open(disk.path, 0)))
         try disk.path.appending("ballast").writeFile(random.noise(free))
         #expect(try FileSystem.freeBytes(of: Descriptor.open(disk.path, 0)) == 0)
