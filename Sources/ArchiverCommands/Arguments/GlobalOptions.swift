@@ -6,6 +6,7 @@ internal import ArgumentParser
 internal import Configuring
 internal import FileIO
 internal import Glibc
+internal import Replicas
 internal import SystemPackage
 
 /// The form of lists that are not JSON.
@@ -76,6 +77,11 @@ struct GlobalOptions: ParsableArguments {
             archive = try Archive.open(isDefault ? nil : place, creating: creating && known == nil)
         } catch {
             guard error.code == .noArchive || error.code == .notAnArchive else { throw error }
+            if error.code == .notAnArchive, GlobalOptions.isReplica(place) {
+                throw ArchiverError(
+                    .notAnArchive, "\(place) is a replica, not an archive",
+                    remedy: "to read it, name its address: --archive file://\(Escaping.text(place.bytes))", path: place)
+            }
             guard let known else {
                 // Someone who has never used an archive does not look for one.
                 guard error.code == .noArchive, KnownArchive.all.isEmpty else { throw error }
@@ -102,6 +108,10 @@ struct GlobalOptions: ParsableArguments {
     func openArchive(capturing directories: [FilePath]) throws -> Archive {
         if try !isThere { try GlobalOptions.requireOne(of: directories) }
         return try openArchive(creating: true)
+    }
+
+    private static func isReplica(_ directory: FilePath) -> Bool {
+        directory.appending(ReplicaObject.manifest).withPlatformString { access($0, F_OK) == 0 }
     }
 
     /// Whether the archive exists.

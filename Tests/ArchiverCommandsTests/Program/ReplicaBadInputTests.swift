@@ -25,6 +25,17 @@ struct ReplicaBadInputTests {
             #expect(try work.run("capture", work.root.string).status == 0)
         }
 
+        /// Makes a replica in the directory `disk`.
+        ///
+        /// - Returns: its address.
+        func makeReplica() throws -> String {
+            mkdir(work.path("disk").string, 0o700)
+            let url = "file://" + work.path("disk").string
+            #expect(try work.run("replica", "add", "disk", url, "--recipient", recipient).status == 0)
+            #expect(try work.run("replica", "sync").status == 0)
+            return url
+        }
+
         /// Expects that a command fails with a sentence, its remedy and no secret.
         func refused(
             _ words: String, _ remedy: String, _ arguments: [String],
@@ -184,10 +195,7 @@ struct ReplicaBadInputTests {
     func foreign() throws {
         let place = try Place()
         let work = place.work
-        mkdir(work.path("disk").string, 0o700)
-        let url = "file://" + work.path("disk").string
-        #expect(try work.run("replica", "add", "disk", url, "--recipient", place.recipient).status == 0)
-        #expect(try work.run("replica", "sync").status == 0)
+        let url = try place.makeReplica()
         let file = work.path("disk/archiver-replica.json").string
         let manifest = try String(contentsOfFile: file, encoding: .utf8)
         let read = ["--archive", url, "--identity", place.key, "list", "--all"]
@@ -232,10 +240,7 @@ struct ReplicaBadInputTests {
     func directories() throws {
         let place = try Place()
         let work = place.work
-        mkdir(work.path("disk").string, 0o700)
-        let url = "file://" + work.path("disk").string
-        #expect(try work.run("replica", "add", "disk", url, "--recipient", place.recipient).status == 0)
-        #expect(try work.run("replica", "sync").status == 0)
+        let url = try place.makeReplica()
         let read = ["--archive", url, "--identity", place.key, "list", "--all"]
         let test = ["replica", "test", "--identity", place.key]
         if getuid() != 0 {

@@ -293,6 +293,9 @@ struct ReplicaTests {
         let signer = String(repeating: "0", count: 64)
         let signed = try run(["list", "--all", "--signer", signer])
         #expect(signed.status == 1 && signed.errorText.contains("is signed by"), "\(signed.errorText)")
+        // The directory's path instead of its address.
+        let path = try work.run("--archive", work.path("disk").string, "--identity", place.key, "list", "--all")
+        #expect(path.status == 10 && path.errorText.contains("--archive \(place.url)"), "\(path.errorText)")
         let missing = try work.run("--archive", place.url + "-none", "--identity", place.key, "list", "--all")
         #expect(
             missing.status == 1 && missing.errorText.contains("does not exist") && missing.errorText.contains("mount"),
