@@ -76,6 +76,12 @@ package protocol ObjectSource: Sendable {
     var length: UInt64 { get }
     /// The bytes in `range`, which is within the length.
     func read(_ range: Range<UInt64>) throws -> [UInt8]
+    /// The same bytes for a reader that does not send them: nothing slows it down.
+    var unpaced: any ObjectSource { get }
+}
+
+extension ObjectSource {
+    package var unpaced: any ObjectSource { self }
 }
 
 /// The bytes of a small object.

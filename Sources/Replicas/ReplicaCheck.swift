@@ -28,7 +28,7 @@ extension Replicator {
     /// - Parameter identities: reads and compares every byte with these; nil to compare names and lengths.
     package func check(
         readingWith identities: [AgeIdentity]? = nil, progress: OperationProgress? = nil,
-        isCancelled: @Sendable () -> Bool = { false }
+        isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(ArchiverError) -> ReplicaCheckResult {
         let reader = try identities.map { given throws(ArchiverError) in try ReplicaReader(objects, given) }
         var result = ReplicaCheckResult()

@@ -8,6 +8,7 @@ internal import Glibc
 internal import ObjectStore
 package import Roots
 package import SystemPackage
+internal import Threading
 
 /// Clones a replica into a directory.
 ///
@@ -65,31 +66,43 @@ package struct ReplicaClone {
                 .inUse, "another process clones into \(layout.directory)", remedy: "wait until it has ended")
         }
         defer { withExtendedLifetime(lock) {} }
-        var kept = 0
-        var problems: [String] = []
-        var time: ReplicaTime?
+        let fetched = Fetched()
         progress?.expect(entries: nil, bytes: inventory.bytes)
-        for path in paths {
+        try DetachedThread.forEach(paths, upTo: ReplicaClone.mostAtOnce, for: "a clone") { path in
             if isCancelled() { throw StorageError.cancelled(layout.directory) }
             do {
-                let isKept = try fetch(path, inventory, &time)
-                if isKept { kept += 1 }
+                try fetch(path, inventory, fetched)
             } catch let error as ArchiverError where error.code == .damaged || error.code == .wrongIdentity {
                 // An object that is damaged or forged must not hide the others.
-                problems.append(error.message)
+                fetched.state.withLock { $0.problems[path, default: []].append(error.message) }
             }
             if inventory.segments[path] == nil, inventory.hasHole(in: path) {
                 let end = inventory.chain(of: path).last?.end ?? 0
-                problems.append("the pieces of segment \(path) from byte \(end) are missing from the replica")
+                let problem = "the pieces of segment \(path) from byte \(end) are missing from the replica"
+                fetched.state.withLock { $0.problems[path, default: []].append(problem) }
             }
         }
-        return try finish(paths.count, kept, problems, time)
+        return try finish(paths, fetched.state.withLock { $0 })
     }
 
+    /// What several threads have fetched.
+    private final class Fetched: Sendable {
+        struct State {
+            var keptSegments = 0
+            /// By the paths of the segments.
+            var problems: [String: [String]] = [:]
+            var time: ReplicaTime?
+        }
+
+        let state = Locked(State())
+    }
+
+    /// How many segments are fetched at the same time.
+    private static let mostAtOnce = 4
+
     /// Makes the directory an archive.
-    private func finish(
-        _ segments: Int, _ kept: Int, _ known: [String], _ time: ReplicaTime?
-    ) throws -> Result {
+    private func finish(_ paths: [String], _ fetched: Fetched.State) throws -> Result {
+        let known = paths.flatMap { fetched.problems[$0] ?? [] }
         guard let manifest = try ArchiveStore.manifest(of: reader.manifest.archive, inSegmentsAt: layout) else {
             throw ArchiverError(
                 .damaged, "no segment of the replica in \(reader.objects.address) can be read: \(known.first ?? "")")
@@ -102,11 +115,11 @@ package struct ReplicaClone {
             problems.append(finding.message)
         }
         var result = Result(archive: archive)
-        result.segments = segments
-        result.keptSegments = kept
+        result.segments = paths.count
+        result.keptSegments = fetched.keptSegments
         result.bytes = try archive.store.storedBytes()
         result.problems = problems
-        result.time = time
+        result.time = fetched.time
         return result
     }
 
@@ -143,18 +156,16 @@ package struct ReplicaClone {
     // MARK: Segments
 
     /// Fetches a segment, unless it is there already.
-    ///
-    /// - Returns: whether it was there.
-    private func fetch(_ path: String, _ inventory: ReplicaInventory, _ time: inout ReplicaTime?) throws -> Bool {
+    private func fetch(_ path: String, _ inventory: ReplicaInventory, _ fetched: Fetched) throws {
         let place = layout.segments.appending(path)
         let parts = inventory.parts(of: path)
-        if parts.isEmpty { return false }
         let opened = try parts.map { try reader.open($0.object, length: $0.bytes) }
-        time = max(time ?? opened[0].time, opened.map(\.time).max() ?? opened[0].time)
+        guard let time = opened.map(\.time).max() else { return }
+        fetched.state.withLock { $0.time = max($0.time ?? time, time) }
         let length = zip(opened, parts).map { $0.length + $1.offset }.max() ?? 0
         if try inventory.segments[path] != nil && isComplete(place, length) {
             progress?.add(bytes: UInt64(length))
-            return true
+            return fetched.state.withLock { $0.keptSegments += 1 }
         }
         try place.parent.createDirectory(durable: true)
         let folder = try place.parent.openDirectory()
@@ -170,7 +181,6 @@ package struct ReplicaClone {
         // A segment that is locked is left out when the archive is opened.
         try temporary.rename(to: place.name, unlocks: true)
         try folder.synchronize(path: place.parent.path)
-        return false
     }
 
     /// Whether a sealed segment of an earlier attempt is intact.

@@ -60,7 +60,7 @@ package final class Replicator: Sendable {
     ///   - isCancelled: polled; true ends the pass early.
     /// - Throws: `ArchiverError` if something could not be sent; what was sent before counts.
     package func send(
-        comparing: Bool = false, isCancelled: @Sendable () -> Bool = { false }
+        comparing: Bool = false, isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(ArchiverError) -> Pass {
         try facingStore {
             guard settings.machine == Machine.id else {
@@ -118,7 +118,21 @@ package final class Replicator: Sendable {
         let range: Range<Int>
     }
 
-    private func send(_ progress: inout ReplicaProgress, _ isCancelled: () -> Bool) throws -> Pass {
+    /// What several threads that send know together.
+    private final class Sending: Sendable {
+        private let state: Locked<(progress: ReplicaProgress, pass: Pass)>
+
+        init(_ progress: ReplicaProgress, _ pass: Pass) { state = Locked((progress, pass)) }
+
+        func update<Result>(_ body: (inout ReplicaProgress, inout Pass) throws -> Result) rethrows -> Result {
+            try state.withLock { try body(&$0.progress, &$0.pass) }
+        }
+    }
+
+    /// How many objects are sent at the same time: stores answer each one late, and many of them quickly.
+    private static let mostAtOnce = 4
+
+    private func send(_ progress: inout ReplicaProgress, _ isCancelled: @escaping @Sendable () -> Bool) throws -> Pass {
         let start = Timestamp.now
         let rows = try store.catalogue.segments()
         var pass = Pass()
@@ -132,23 +146,28 @@ package final class Replicator: Sendable {
             return pass
         }
         progressCounter?.expect(entries: nil, bytes: work.reduce(0) { $0 + UInt64($1.range.count) })
-        for item in try inOrder(work) {
-            if isCancelled() { throw StorageError.cancelled(layout.directory) }
-            do {
-                try send(item, ReplicaTime(start), &progress, isCancelled)
-                pass.objects += 1
-                pass.bytes += UInt64(item.range.count)
-            } catch let error as StorageError {
-                // A prune may have dropped it in the meantime.
-                guard error.code == .damaged else { throw error }
-                if try store.catalogue.segment(item.row.number) == nil { continue }
-                pass.problems.append(error.message)
+        let sending = Sending(progress, pass)
+        // What was sent before a failure counts.
+        defer { progress = sending.update { progress, _ in progress } }
+        for work in try inOrder(work) {
+            try DetachedThread.forEach(work, upTo: Replicator.mostAtOnce, for: "a replica") { [self] item in
+                if isCancelled() { throw StorageError.cancelled(layout.directory) }
+                do {
+                    try send(item, ReplicaTime(start), sending, isCancelled)
+                } catch let error as StorageError {
+                    // A prune may have dropped it in the meantime.
+                    guard error.code == .damaged else { throw error }
+                    if try store.catalogue.segment(item.row.number) == nil { return }
+                    sending.update { _, pass in pass.problems.append(error.message) }
+                }
             }
         }
-        if pass.problems.isEmpty { progress.completeUntil = start }
-        progress.bytesSinceCheckpoint += pass.bytes
-        try progress.write(name.text, in: layout)
-        return pass
+        return try sending.update { progress, pass in
+            if pass.problems.isEmpty { progress.completeUntil = start }
+            progress.bytesSinceCheckpoint += pass.bytes
+            try progress.write(name.text, in: layout)
+            return pass
+        }
     }
 
     /// Notes segments in the replica that a prune has dropped here.
@@ -200,25 +219,27 @@ package final class Replicator: Sendable {
 
     /// The order in which objects become visible: what says that segments were dropped comes last, after the copies of
     /// what was needed of them.
-    private func inOrder(_ work: [Work]) throws -> [Work] {
-        if work.count == 1 { return work }
+    private func inOrder(_ work: [Work]) throws -> [[Work]] {
+        if work.count == 1 { return [work] }
         var (first, last) = ([Work](), [Work]())
         for item in work {
             let isDropping = try store.open(item.row).hasDroppedSegments(from: item.range.lowerBound)
             if isDropping { last.append(item) } else { first.append(item) }
         }
-        return first + last
+        // One after another, in the archive's order.
+        return [first] + last.map { [$0] }
     }
 
     private func send(
-        _ item: Work, _ time: ReplicaTime, _ progress: inout ReplicaProgress, _ isCancelled: () -> Bool
+        _ item: Work, _ time: ReplicaTime, _ sending: Sending, _ isCancelled: () -> Bool
     ) throws {
         let content = SegmentRange(try store.open(item.row), item.range)
         let digest = try content.sha256(isCancelled)
         let path = item.row.path
         if case .piece = item.object {
-            var pieces = progress.pieces[path] ?? ReplicaProgress.Pieces()
-            if pieces.begunBytes < item.range.upperBound {
+            try sending.update { progress, _ in
+                var pieces = progress.pieces[path] ?? ReplicaProgress.Pieces()
+                if pieces.begunBytes >= item.range.upperBound { return }
                 pieces.begunBytes = item.range.upperBound
                 progress.pieces[path] = pieces
                 try progress.write(name.text, in: layout)
@@ -226,15 +247,20 @@ package final class Replicator: Sendable {
         }
         try put(item.object, content, digest, time)
         progressCounter?.add(bytes: UInt64(item.range.count))
-        switch item.object {
-        case .piece: progress.pieces[path]?.sentBytes = item.range.upperBound
-        case .checkpoint: break
-        case .segment:
-            progress.whole.insert(path)
-            let hadPieces = progress.pieces.removeValue(forKey: path) != nil
-            try progress.write(name.text, in: layout)
-            if hadPieces, settings.abilities.deletes { deletePieces(of: path) }
+        var hadPieces = false
+        try sending.update { progress, pass in
+            pass.objects += 1
+            pass.bytes += UInt64(item.range.count)
+            switch item.object {
+            case .piece: progress.pieces[path]?.sentBytes = item.range.upperBound
+            case .checkpoint: break
+            case .segment:
+                progress.whole.insert(path)
+                hadPieces = progress.pieces.removeValue(forKey: path) != nil
+                try progress.write(name.text, in: layout)
+            }
         }
+        if hadPieces, settings.abilities.deletes { deletePieces(of: path) }
     }
 
     /// Creates an object; if it exists, it must be the same, as after an answer that was lost.

@@ -53,6 +53,7 @@ package struct PacedSource: ObjectSource {
     }
 
     package var length: UInt64 { source.length }
+    package var unpaced: any ObjectSource { source }
 
     package func read(_ range: Range<UInt64>) throws -> [UInt8] {
         try pause(range.count)

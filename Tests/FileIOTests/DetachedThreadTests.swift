@@ -1,9 +1,11 @@
 // Detached threads: that they run, and their priorities.
 
+import Dispatch
 import FileIO
 import Glibc
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.blocking) struct DetachedThreadTests {
     /// The priorities that the kernel reports for the calling thread.
@@ -59,6 +61,49 @@ import Testing
             let held = LastWords { continuation.resume() }
             try? DetachedThread.start(for: "a test") { withExtendedLifetime(held) {} }
         }
+    }
+
+    @Test("threads that share items take each once, at most so many at a time")
+    func sharing() throws {
+        struct Counts {
+            var running = 0
+            var most = 0
+            var taken: [Int] = []
+        }
+        final class Shared: Sendable {
+            let counts = Locked(Counts())
+            let all = DispatchSemaphore(value: 0)
+        }
+        let shared = Shared()
+        try DetachedThread.forEach(Array(0..<100), upTo: 3, for: "a test") { item in
+            let running = shared.counts.withLock { counts in
+                counts.running += 1
+                counts.most = max(counts.most, counts.running)
+                counts.taken.append(item)
+                return counts.running
+            }
+            // The first two calls wait for the third.
+            if running == 3 { for _ in 0..<3 { shared.all.signal() } }
+            if item < 3 { #expect(shared.all.wait(timeout: .now() + 60) == .success) }
+            shared.counts.withLock { $0.running -= 1 }
+        }
+        let counts = shared.counts.withLock { $0 }
+        #expect(counts.taken.sorted() == Array(0..<100) && counts.most == 3 && counts.running == 0)
+        try DetachedThread.forEach([Int](), upTo: 3, for: "a test") { _ in Issue.record("there is no item") }
+    }
+
+    @Test("threads that share items begin no further one after an error, which is thrown when all have ended")
+    func sharingWithErrors() throws {
+        struct Failure: Error, Equatable { let item: Int }
+        final class Shared: Sendable { let taken = Locked(0) }
+        let shared = Shared()
+        #expect(throws: Failure.self) {
+            try DetachedThread.forEach(Array(0..<1000), upTo: 2, for: "a test") { item in
+                shared.taken.withLock { $0 += 1 }
+                throw Failure(item: item)
+            }
+        }
+        #expect(shared.taken.withLock { $0 } <= 2)
     }
 
     /// Calls a function when it is released.

@@ -4,6 +4,7 @@ import ArchiveFormat
 import ArchiveStorage
 import Archives
 import Capturing
+import Dispatch
 import FileIO
 import Glibc
 import Keeping
@@ -14,6 +15,7 @@ import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @Suite("Sending to a replica", .blocking)
 struct SendingTests {
@@ -126,6 +128,60 @@ struct SendingTests {
         let after = try scene.clone()
         #expect(after.problems == [])
         try scene.expect(after.archive, has: [latest.id])
+    }
+
+    @Test("segments are sent and cloned side by side, and what drops others is sent after all that it relies on")
+    func sideBySide() throws {
+        let scene = try ReplicaScene()
+        for number in 0..<30 { try scene.capture(number) }
+        try scene.send()
+        for number in 30..<60 { try scene.capture(number) }
+        let latest = try #require(try scene.archive.snapshots().last)
+        _ = try scene.archive.forget(scene.archive.snapshots().dropLast().map { Selection.snapshot($0) })
+        #expect(try scene.archive.prune(grace: .zero).dropped > 0)
+        let meeting = Meeting()
+        scene.objects.arrange { call in
+            if case .put = call { meeting.come() } else { nil }
+        }
+        let before = scene.objects.calls.count
+        #expect(try scene.send().problems == [])
+        #expect(meeting.isHeld)
+        let sent = scene.objects.calls.dropFirst(before).compactMap { call in
+            if case .put(let name) = call { ReplicaObject(name)?.path } else { nil }
+        }
+        let store = scene.archive.store
+        let dropping = try store.catalogue.segments().filter { try store.open($0).hasDroppedSegments(from: 0) }
+        let last = Set(dropping.map(\.path))
+        #expect(sent.count > last.count + 2 && !last.isEmpty)
+        #expect(Set(sent.suffix(last.count)) == last)
+        // The clone tries the first object before it begins.
+        let reading = Meeting(after: 1)
+        scene.objects.arrange { call in
+            if case .get(let name, _) = call, ReplicaObject(name) != nil { reading.come() } else { nil }
+        }
+        let clone = try scene.clone()
+        #expect(reading.isHeld && clone.problems == [])
+        try scene.expect(clone.archive, has: [latest.id])
+    }
+
+    /// Two calls that wait for each other, which is possible only side by side.
+    private final class Meeting: Sendable {
+        private let count: Locked<Int>
+        private let second = DispatchSemaphore(value: 0)
+
+        init(after others: Int = 0) { count = Locked(-others) }
+
+        /// Whether there was a second call before the first one ended.
+        var isHeld: Bool { count.withLock { $0 } > 1 }
+
+        func come() -> MemoryStore.Fault? {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 2 { second.signal() }
+            return number == 1 && second.wait(timeout: .now() + 60) == .timedOut ? .fails(.unreachable) : nil
+        }
     }
 
     @Test("a segment that is shorter than its pieces, as after a power failure, is sealed and not continued")

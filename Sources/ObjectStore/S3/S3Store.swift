@@ -98,7 +98,7 @@ package final class S3Store: ObjectStore {
         }
         var digest = SHA256()
         var sum = Insecure.MD5()
-        try source.forEachPiece(operation) { (piece) throws(ObjectStoreError) in
+        try source.unpaced.forEachPiece(operation) { (piece) throws(ObjectStoreError) in
             piece.withUnsafeBytes {
                 digest.update(bufferPointer: $0)
                 sum.update(bufferPointer: $0)
