@@ -53,7 +53,7 @@ package enum DetachedThread {
         pthread_detach(thread)
     }
 
-    /// Calls `body` with every item, with several at a time, and returns when all calls have ended. For calls that wait.
+    /// Calls `body` with every item, several at a time, and returns when all calls have ended: for calls that wait.
     ///
     /// - Parameters:
     ///   - count: how many calls run at the same time at most, one of them on the caller's thread.

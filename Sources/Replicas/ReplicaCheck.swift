@@ -140,7 +140,9 @@ extension Replicator {
             result.bytes += length
             if length != checkpoint.bytes { reason = "has \(length) bytes, not \(checkpoint.bytes)" }
             if reason == nil, let reader {
-                do throws(ArchiverError) { try reader.open(object, length: length).readAll { _, _ in } } catch {
+                do throws(ArchiverError) {
+                    try reader.open(object, length: length, readsAll: true).readAll { _, _ in }
+                } catch {
                     guard error.code == .damaged else { throw error }
                     reason = "cannot be read: \(error.message)"
                 }
@@ -162,7 +164,7 @@ extension Replicator {
         let segment = try store.open(row)
         do throws(ArchiverError) {
             var differing: Int?
-            try reader.open(object, length: length).readAll { bytes, position in
+            try reader.open(object, length: length, readsAll: true).readAll { bytes, position in
                 if differing != nil { return }
                 let local = try segment.read(at: offset + position, count: bytes.count)
                 if local != bytes { differing = offset + position }

@@ -124,7 +124,7 @@ extension ReplicaSegments {
     func checkpoint() throws(ArchiverError) -> CatalogueCopy? {
         for (name, bytes) in inventory.checkpoints.reversed() where bytes <= ReplicaSegments.checkpointLimit {
             do throws(ArchiverError) {
-                let object = try reader.open(.checkpoint(name: name), length: bytes)
+                let object = try reader.open(.checkpoint(name: name), length: bytes, readsAll: true)
                 var content: [UInt8] = []
                 try object.readAll { piece, _ in content += piece }
                 guard let (heading, database) = try? CheckpointContent.read(content),

@@ -92,6 +92,8 @@ package struct ReplicaClone {
             /// By the paths of the segments.
             var problems: [String: [String]] = [:]
             var time: ReplicaTime?
+
+            mutating func add(_ time: ReplicaTime) { self.time = max(self.time ?? time, time) }
         }
 
         let state = Locked(State())
@@ -159,23 +161,26 @@ package struct ReplicaClone {
     private func fetch(_ path: String, _ inventory: ReplicaInventory, _ fetched: Fetched) throws {
         let place = layout.segments.appending(path)
         let parts = inventory.parts(of: path)
-        let opened = try parts.map { try reader.open($0.object, length: $0.bytes) }
-        guard let time = opened.map(\.time).max() else { return }
-        fetched.state.withLock { $0.time = max($0.time ?? time, time) }
-        let length = zip(opened, parts).map { $0.length + $1.offset }.max() ?? 0
-        if try inventory.segments[path] != nil && isComplete(place, length) {
-            progress?.add(bytes: UInt64(length))
-            return fetched.state.withLock { $0.keptSegments += 1 }
+        guard let first = parts.first else { return }
+        if inventory.segments[path] != nil, let status = try place.status {
+            let object = try reader.open(first.object, length: first.bytes)
+            if status.kind == .file, status.size == UInt64(object.length), isAsSealed(place) {
+                progress?.add(bytes: UInt64(object.length))
+                fetched.state.withLock { $0.add(object.time) }
+                return fetched.state.withLock { $0.keptSegments += 1 }
+            }
         }
         try place.parent.createDirectory(durable: true)
         let folder = try place.parent.openDirectory()
         let temporary = try place.temporaryFile(in: folder)
-        for (part, object) in zip(parts, opened) {
+        for part in parts {
+            let object = try reader.open(part.object, length: part.bytes, readsAll: true)
             try object.readAll { bytes, offset in
                 if isCancelled() { throw StorageError.cancelled(layout.directory) }
                 try temporary.file.write(bytes, at: UInt64(part.offset + offset), path: place.path)
                 progress?.add(bytes: UInt64(bytes.count))
             }
+            fetched.state.withLock { $0.add(object.time) }
         }
         try temporary.file.synchronize(path: place.path)
         // A segment that is locked is left out when the archive is opened.
@@ -184,8 +189,7 @@ package struct ReplicaClone {
     }
 
     /// Whether a sealed segment of an earlier attempt is intact.
-    private func isComplete(_ place: EnclosedPath, _ length: Int) throws -> Bool {
-        guard let status = try place.status, status.kind == .file, status.size == UInt64(length) else { return false }
-        return (try? Segment(LocalSegment(at: place)).isAsSealed()) == true
+    private func isAsSealed(_ place: EnclosedPath) -> Bool {
+        (try? Segment(LocalSegment(at: place)).isAsSealed()) == true
     }
 }

@@ -76,7 +76,7 @@ package struct ReplicaReader: Sendable {
 
         private func fetch(_ range: Range<UInt64>) throws -> [UInt8] { try bytes.read(range) }
 
-        /// Releases the bytes of a small object, which are read again if they are needed.
+        /// Releases the first bytes, which are read again if they are needed.
         package func releaseBytes() { bytes.release() }
 
         private func reading<Result>(_ body: () throws -> Result) throws(ArchiverError) -> Result {
@@ -86,6 +86,8 @@ package struct ReplicaReader: Sendable {
         }
 
         private static let pieceBytes = 4 << 20
+        /// The first piece, and more than most headers.
+        fileprivate static let firstBytes = AgePayload.length(ofPlain: UInt64(pieceBytes)) + 16 << 10
 
         /// Reads all of the content, and checks that it is what was signed.
         package func readAll(_ body: ([UInt8], _ offset: Int) throws -> Void) throws(ArchiverError) {
@@ -99,7 +101,8 @@ package struct ReplicaReader: Sendable {
                     try body(piece, position)
                     position += piece.count
                 }
-                try checkEnd()
+                // The last step of a content was read as the last one.
+                if length == 0 { try checkEnd() }
                 let place = ReplicaSignature.Place(of: archive, object, at: time, length: length)
                 guard signature.covers(place, sha256: Array(hash.finalize()), by: signer) else {
                     throw ArchiverError.notAuthentic(name, objects, "the signature does not cover its content")
@@ -110,13 +113,18 @@ package struct ReplicaReader: Sendable {
 
     /// Opens an object.
     ///
-    /// - Parameter length: the length of the object.
+    /// - Parameters:
+    ///   - length: the length of the object.
+    ///   - readsAll: whether all of it is read next.
     /// - Throws: `ArchiverError` with the code `wrongIdentity` if it is encrypted for others, `replica` if it is not the
     ///   signer's.
-    package func open(_ object: ReplicaObject, length: UInt64) throws(ArchiverError) -> Opened {
+    package func open(
+        _ object: ReplicaObject, length: UInt64, readsAll: Bool = false
+    ) throws(ArchiverError) -> Opened {
         guard let name = object.name else { throw ArchiverError(.system, "\(object.text) is no object's name") }
         do {
-            let bytes = ObjectBytes(name, length, objects)
+            let bytes = ObjectBytes(
+                name, length, objects, firstBytes: readsAll ? Opened.firstBytes : 0)
             let reader = try AgeReader(length: length, identities) { try bytes.read($0) }
             guard let header = ObjectHeader(reader.header) else {
                 throw ArchiverError.notAuthentic(name, objects, "it has no signature")
@@ -145,33 +153,40 @@ package struct ReplicaReader: Sendable {
     }
 }
 
-/// The encrypted bytes of an object; those of a small one are read by one request, with its header.
+/// The encrypted bytes of an object: its beginning is read by one request with its header, a small object as a whole.
 private final class ObjectBytes: Sendable {
     private let name: ObjectName
     private let length: UInt64
     private let objects: any ObjectStore
+    /// How many bytes the first request reads.
+    private let firstBytes: UInt64
     private let kept = Locked<[UInt8]?>(nil)
 
+    /// A header, and the first step with the segment's own header.
+    private static let beginningBytes: UInt64 = 68 << 10
     /// What is read as a whole: a request costs more than these bytes.
-    private static let smallBytes: UInt64 = 64 << 10
+    private static let smallBytes: UInt64 = 256 << 10
 
-    init(_ name: ObjectName, _ length: UInt64, _ objects: any ObjectStore) {
+    /// - Parameter firstBytes: how many bytes are likely to be read soon, from the first one on.
+    init(_ name: ObjectName, _ length: UInt64, _ objects: any ObjectStore, firstBytes: UInt64) {
         self.name = name
         self.length = length
         self.objects = objects
+        self.firstBytes =
+            length <= ObjectBytes.smallBytes ? length : min(length, max(firstBytes, ObjectBytes.beginningBytes))
     }
 
     func read(_ range: Range<UInt64>) throws(ObjectStoreError) -> [UInt8] {
-        if length > ObjectBytes.smallBytes { return try objects.get(name, range) }
-        let whole: [UInt8]
+        guard range.upperBound <= firstBytes else { return try objects.get(name, range) }
+        let beginning: [UInt8]
         if let known = kept.withLock({ $0 }) {
-            whole = known
+            beginning = known
         } else {
-            whole = try objects.get(name, 0..<length)
-            kept.withLock { $0 = whole }
+            beginning = try objects.get(name, 0..<firstBytes)
+            kept.withLock { $0 = beginning }
         }
-        let range = range.clamped(to: 0..<UInt64(whole.count))
-        return Array(whole[Int(range.lowerBound)..<Int(range.upperBound)])
+        let range = range.clamped(to: 0..<UInt64(beginning.count))
+        return Array(beginning[Int(range.lowerBound)..<Int(range.upperBound)])
     }
 
     func release() { kept.withLock { $0 = nil } }

@@ -134,7 +134,8 @@ private final class ReplicaSegment: SegmentReading {
 
     /// What is decrypted at once.
     private static let stepBytes = Int(AgePayload.stepBytes)
-    /// The most steps that are fetched in advance by one request.
+    /// How many steps one request fetches: at first as many as most blocks have, then more and more.
+    private static let firstReach = 4
     private static let mostReach = 64
     private static let mostStreams = 8
     /// A reader that is at most so many steps beyond a stream belongs to it: threads that share their work take turns.
@@ -206,7 +207,8 @@ private final class ReplicaSegment: SegmentReading {
         let count = (end + ReplicaSegment.stepBytes - 1) / ReplicaSegment.stepBytes
         return state.withLock { state in
             let index = state.streams.firstIndex { ($0.next...$0.next + ReplicaSegment.streamWidth).contains(number) }
-            var (first, reach) = (number, 1)
+            // The first step was fetched with the object's header.
+            var (first, reach) = (number, number == 0 ? 1 : ReplicaSegment.firstReach)
             if let index {
                 let stream = state.streams.remove(at: index)
                 // What was left out is another thread's next.

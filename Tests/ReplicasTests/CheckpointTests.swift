@@ -44,7 +44,7 @@ struct CheckpointTests {
         var replica: Archive?
         let opening = try reads(scene) { replica = try Archive.reading(scene.reader()) }
         #expect(opening.allSatisfy { $0.hasPrefix("checkpoints/") || $0 == "archiver-replica.json" }, "\(opening)")
-        #expect(opening.count <= 5, "\(opening)")
+        #expect(opening.count == 2, "\(opening)")
         let opened = try #require(replica)
         #expect(opened.findings.isEmpty, "\(opened.findings)")
         #expect(Set(try opened.snapshots().map(\.id)) == Set(made))

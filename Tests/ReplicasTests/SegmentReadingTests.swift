@@ -1,6 +1,8 @@
 // How many requests reading a replica's segments takes.
 
+import ArchiveFormat
 import ArchiveStorage
+import Archives
 import Dispatch
 import FileIO
 import Foundation
@@ -17,16 +19,49 @@ struct SegmentReadingTests {
 
     /// A replica with a segment of some sixty steps, and that segment.
     private func segment() throws -> (scene: ReplicaScene, content: [UInt8], opened: any SegmentReading) {
+        let scene = try scene()
+        let source = try ReplicaSegments(scene.reader())
+        let (name, content) = try largest(of: scene, source)
+        return (scene, content, try source.open(name))
+    }
+
+    private func scene() throws -> ReplicaScene {
         let scene = try ReplicaScene(segmentBytes: 4_000_000)
         try scene.capture(0, bytes: 6_500_000)
         try scene.capture(1)
         try scene.send()
-        let source = try ReplicaSegments(scene.reader())
+        return scene
+    }
+
+    private func largest(of scene: ReplicaScene, _ source: ReplicaSegments) throws -> (name: String, content: [UInt8]) {
         let contents = try source.list().segments.map { name in
             (name, try Data(contentsOf: scene.base.url.appending(path: "archive/segments/\(name)")))
         }
         let largest = try #require(contents.max { $0.1.count < $1.1.count })
-        return (scene, Array(largest.1), try source.open(largest.0))
+        return (largest.0, Array(largest.1))
+    }
+
+    @Test("opening a segment with its header takes one request, and a block far away another, unless it is large")
+    func blocks() throws {
+        let scene = try scene()
+        let source = try ReplicaSegments(scene.reader())
+        let (name, _) = try largest(of: scene, source)
+        let row = try #require(try scene.archive.store.catalogue.segments().first { $0.path == name })
+        let blocks = try #require(try scene.archive.store.open(row).index())
+        let usual = blocks.filter {
+            $0.header.blockLength <= 3 * SegmentReadingTests.step && $0.offset > 8 * SegmentReadingTests.step
+        }
+        let far = try #require(usual.first, "\(blocks.map(\.header.blockLength))")
+        var opened: Segment?
+        let opening = try fetched(scene) {
+            let segment = try Segment(source.open(name))
+            _ = try segment.readHeader()
+            opened = segment
+        }
+        #expect(opening.count == 1, "\(opening)")
+        let segment = try #require(opened)
+        let ranges = try fetched(scene) { _ = try segment.block(at: far.offset) }
+        #expect(ranges.count == 1, "\(ranges)")
     }
 
     private func read(_ number: Int, of opened: any SegmentReading, equals content: [UInt8]) throws -> Bool {
@@ -72,7 +107,7 @@ struct SegmentReadingTests {
             let isRight = try read(steps / 2, of: opened, equals: content)
             #expect(isRight)
         }
-        #expect(far.count == 1 && far[0].count <= 5 * (SegmentReadingTests.step + 64), "\(far)")
+        #expect(far.count == 1 && far[0].count <= 7 * (SegmentReadingTests.step + 64), "\(far)")
         let wrong = Locked(0)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             for number in stride(from: thread, to: steps, by: 4) {
