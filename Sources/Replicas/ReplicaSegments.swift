@@ -207,8 +207,10 @@ private final class ReplicaSegment: SegmentReading {
         let count = (end + ReplicaSegment.stepBytes - 1) / ReplicaSegment.stepBytes
         return state.withLock { state in
             let index = state.streams.firstIndex { ($0.next...$0.next + ReplicaSegment.streamWidth).contains(number) }
-            // The first step was fetched with the object's header.
-            var (first, reach) = (number, number == 0 ? 1 : ReplicaSegment.firstReach)
+            // The first step of a large object was fetched with its header.
+            let usualBytes = ReplicaSegment.firstReach * ReplicaSegment.stepBytes
+            let isFetched = number == 0 && parts.first.map(\.length) ?? 0 > usualBytes
+            var (first, reach) = (number, isFetched ? 1 : ReplicaSegment.firstReach)
             if let index {
                 let stream = state.streams.remove(at: index)
                 // What was left out is another thread's next.
