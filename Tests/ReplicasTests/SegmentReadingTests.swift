@@ -49,7 +49,7 @@ struct SegmentReadingTests {
         let row = try #require(try scene.archive.store.catalogue.segments().first { $0.path == name })
         let blocks = try #require(try scene.archive.store.open(row).index())
         let usual = blocks.filter {
-            $0.header.blockLength <= 3 * SegmentReadingTests.step && $0.offset > 8 * SegmentReadingTests.step
+            $0.header.blockLength <= 3 * SegmentReadingTests.step && $0.offset > 24 * SegmentReadingTests.step
         }
         let far = try #require(usual.first, "\(blocks.map(\.header.blockLength))")
         var opened: Segment?
