@@ -11,7 +11,7 @@ internal import SystemPackage
 internal import Threading
 
 struct BisectCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "bisect",
         abstract: "Find the first snapshot at which a command fails.",
         discussion: """

@@ -7,7 +7,7 @@ internal import FileIO
 internal import SystemPackage
 
 struct AuditCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "audit",
         abstract: "Compare watched directories with their snapshots, file by file.",
         discussion: """

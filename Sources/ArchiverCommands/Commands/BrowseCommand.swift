@@ -12,7 +12,7 @@ internal import Threading
 internal import TimelineServer
 
 struct BrowseCommand: LastingCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "browse",
         abstract: "Browse the history in a web browser.",
         discussion: """

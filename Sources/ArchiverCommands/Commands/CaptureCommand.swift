@@ -9,7 +9,7 @@ internal import Replicas
 internal import SystemPackage
 
 struct CaptureCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "capture",
         abstract: "Capture directories once.",
         discussion: """

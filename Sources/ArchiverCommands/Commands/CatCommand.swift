@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct CatCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "cat",
         abstract: "Print a file from a snapshot, or a saved state.",
         discussion: """

@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct CheckCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "check",
         abstract: "Check the archive for damage.",
         discussion: """

@@ -9,7 +9,7 @@ internal import SavedStates
 internal import SystemPackage
 
 struct DiffCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "diff",
         abstract: "Show the differences between two snapshots or two saved states.",
         discussion: """

@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct ListCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "list",
         abstract: "List snapshots or saved states.",
         discussion: """

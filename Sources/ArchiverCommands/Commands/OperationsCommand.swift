@@ -6,7 +6,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct OperationsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "operations",
         abstract: "List the restores, runs, undos and redos of a directory.",
         discussion: """

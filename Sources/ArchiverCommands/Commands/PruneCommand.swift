@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct PruneCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "prune",
         abstract: "Apply the retention policies and reclaim disk space.",
         discussion: """

@@ -4,7 +4,7 @@ internal import ArchiverKit
 internal import ArgumentParser
 
 struct RepairCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "repair",
         abstract: "Rebuild the archive's catalogue, and a lost archive.json.",
         discussion: """

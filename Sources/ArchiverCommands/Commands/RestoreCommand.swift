@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct RestoreCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "restore",
         abstract: "Restore a directory, or part of it, to an earlier state; or write a saved state to a file.",
         discussion: """

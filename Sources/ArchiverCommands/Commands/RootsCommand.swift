@@ -7,7 +7,7 @@ internal import FileIO
 internal import SystemPackage
 
 struct RootsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "roots",
         abstract:
             "List the roots, change their settings, or move or retire one.",
@@ -31,7 +31,7 @@ struct RootsCommand: ParsableCommand {
 }
 
 struct RootsListCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the roots.")
+    static let configuration = CommandConfiguration.subcommand(commandName: "list", abstract: "List the roots.")
 
     @OptionGroup var global: GlobalOptions
 
@@ -45,7 +45,7 @@ struct RootsListCommand: ParsableCommand {
 }
 
 struct RootsMoveCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "move",
         abstract: "Record that a root was moved to another path.",
         discussion: """
@@ -106,7 +106,7 @@ struct RootsMoveCommand: ParsableCommand {
 }
 
 struct RootsForgetCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "forget",
         abstract: "Stop expecting a directory to be watched; its snapshots stay.",
         discussion: """

@@ -8,7 +8,7 @@ internal import FileIO
 internal import SystemPackage
 
 struct RootsSetCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "set",
         abstract: "Change a root's timing settings and exclusions.",
         discussion: """

@@ -11,7 +11,7 @@ internal import SystemPackage
 internal import Threading
 
 struct RunCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "run",
         abstract: "Run a command and capture the states before and after it.",
         discussion: """

@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct ShowCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "show",
         abstract: "Show a snapshot, a file or directory in it, or a saved state.",
         discussion: """

@@ -7,7 +7,7 @@ internal import SystemPackage
 internal import WatchControl
 
 struct StatusCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "status",
         abstract: "Show whether directories are watched and up to date.",
         discussion: """

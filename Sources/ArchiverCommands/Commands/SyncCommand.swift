@@ -9,7 +9,7 @@ internal import Replicas
 internal import SystemPackage
 
 struct SyncCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "sync",
         abstract: "Wait until all changes are captured.",
         discussion: """

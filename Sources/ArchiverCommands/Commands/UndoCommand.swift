@@ -4,7 +4,7 @@ internal import ArchiverKit
 internal import ArgumentParser
 
 struct UndoCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "undo",
         abstract: "Undo the last restore or run of a directory.",
         discussion: """
@@ -25,7 +25,7 @@ struct UndoCommand: ParsableCommand {
 }
 
 struct RedoCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "redo",
         abstract: "Redo what was undone last in a directory.",
         discussion: """

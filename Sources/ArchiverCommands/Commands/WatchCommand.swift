@@ -10,7 +10,7 @@ internal import Mementos
 internal import SystemPackage
 
 struct WatchCommand: LastingCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "watch",
         abstract: "Watch directories and capture every change.",
         discussion: """

@@ -6,7 +6,7 @@ internal import FileIO
 internal import SystemPackage
 
 struct DoctorCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "doctor",
         abstract: "Check whether a directory can be watched on this machine.",
         discussion: """

@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct BlameCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "blame",
         abstract: "Show which version introduced each line of a file.",
         discussion: """

@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct ChangesCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "changes",
         abstract: "Show the changes since a snapshot, or between two.",
         discussion: """

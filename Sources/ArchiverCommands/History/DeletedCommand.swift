@@ -9,7 +9,7 @@ internal import Glibc
 internal import SystemPackage
 
 struct DeletedCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "deleted",
         abstract: "List deleted files and directories.",
         discussion: """

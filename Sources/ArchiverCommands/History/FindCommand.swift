@@ -9,7 +9,7 @@ internal import Glibc
 internal import SystemPackage
 
 struct FindCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "find",
         abstract: "Find files and directories by name, including deleted ones.",
         discussion: """

@@ -8,7 +8,7 @@ internal import FileIO
 internal import TextDiff
 
 struct GrepCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "grep",
         abstract: "Search all versions of all files for a pattern.",
         discussion: """

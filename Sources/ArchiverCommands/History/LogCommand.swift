@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct LogCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "log",
         abstract: "List the versions of a file or directory, newest first.",
         discussion: """

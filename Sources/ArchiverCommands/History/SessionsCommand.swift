@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct SessionsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "sessions",
         abstract: "List sessions of work on a directory, newest first.",
         discussion: """

@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct ForgetCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "forget",
         abstract: "Forget snapshots or saved states; 'unforget' brings them back.",
         discussion: """
@@ -85,7 +85,7 @@ struct ForgetCommand: ParsableCommand {
 }
 
 struct UnforgetCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "unforget",
         abstract: "Bring back forgotten snapshots and saved states.",
         discussion: """

@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import Configuring
 
 struct KeepCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "keep",
         abstract: "Show or set which snapshots are kept.",
         discussion: """

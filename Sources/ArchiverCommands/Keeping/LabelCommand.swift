@@ -6,7 +6,7 @@ internal import ArchiverKit
 internal import ArgumentParser
 
 struct LabelCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "label",
         abstract: "Set or remove the label of a snapshot or saved state.",
         discussion: """

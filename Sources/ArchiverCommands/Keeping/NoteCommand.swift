@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct NoteCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "note",
         abstract: "Add a note to a snapshot, remove notes, or list them.",
         discussion: """

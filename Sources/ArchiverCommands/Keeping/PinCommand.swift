@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct PinCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "pin",
         abstract: "Protect a snapshot or saved state from thinning, or list the pins.",
         discussion: """
@@ -97,7 +97,7 @@ struct PinCommand: ParsableCommand {
 }
 
 struct UnpinCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "unpin",
         abstract: "Remove the pin of a snapshot or saved state.",
         discussion: """

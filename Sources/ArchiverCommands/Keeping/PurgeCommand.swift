@@ -7,7 +7,7 @@ internal import Glibc
 internal import SystemPackage
 
 struct PurgeCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "purge",
         abstract: "Remove files or texts from all history for good.",
         discussion: """

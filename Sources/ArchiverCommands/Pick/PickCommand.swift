@@ -7,7 +7,7 @@ internal import Glibc
 internal import Timeline
 
 struct PickCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "pick",
         abstract: "Choose a snapshot from a list and print its id.",
         discussion: """

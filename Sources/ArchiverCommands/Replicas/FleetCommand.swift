@@ -7,7 +7,7 @@ internal import ObjectStore
 internal import Replicas
 
 struct FleetCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "fleet",
         abstract: "List the replicas in a store, and how old they are.",
         discussion: """

@@ -8,7 +8,7 @@ internal import FileIO
 internal import SystemPackage
 
 struct KeysCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "keys",
         abstract: "Make keys for replicas.",
         discussion: """
@@ -22,7 +22,7 @@ struct KeysCommand: ParsableCommand {
 }
 
 struct KeysNewCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "new",
         abstract: "Make an identity.",
         discussion: """

@@ -7,7 +7,7 @@ internal import FileIO
 internal import Replicas
 
 struct ReplicaAddCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "add",
         abstract: "Add a replica at an address.",
         discussion: """

@@ -9,7 +9,7 @@ internal import Replicas
 internal import SystemPackage
 
 struct ReplicaCheckCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "check",
         abstract: "Compare the replicas with the archive.",
         discussion: """
@@ -56,7 +56,7 @@ struct ReplicaCheckCommand: ParsableCommand {
 }
 
 struct ReplicaTestCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "test",
         abstract: "Read random files from the replicas alone, and compare them.",
         discussion: """

@@ -8,7 +8,7 @@ internal import Replicas
 internal import SystemPackage
 
 struct ReplicaCloneCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "clone",
         abstract: "Make a local archive again from a replica.",
         discussion: """

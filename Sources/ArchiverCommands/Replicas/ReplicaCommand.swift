@@ -8,7 +8,7 @@ internal import Replicas
 internal import Roots
 
 struct ReplicaCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "replica",
         abstract: "Keep copies of the archive in other places.",
         discussion: """
@@ -77,7 +77,7 @@ enum ReplicaSending {
 }
 
 struct ReplicaSyncCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "sync",
         abstract: "Send everything to the replicas now.",
         discussion: """
@@ -105,7 +105,7 @@ struct ReplicaSyncCommand: ParsableCommand {
 }
 
 struct ReplicaListCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "list", abstract: "List the replicas and how far they are behind.",
         discussion: """
             No store is asked. In a pipe each replica is one line, with tabs between the columns: name, address, missing \
@@ -125,7 +125,7 @@ struct ReplicaListCommand: ParsableCommand {
 }
 
 struct ReplicaRemoveCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "remove", abstract: "Stop replicating to a place.",
         discussion: """
             The objects in the store stay. To go on with them later, add the replica again with the same address.
@@ -148,7 +148,7 @@ struct ReplicaRemoveCommand: ParsableCommand {
 }
 
 struct ReplicaPruneCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "prune", abstract: "Delete from the replicas what a prune has dropped here.",
         discussion: """
             Segments that 'archiver prune' dropped from the archive stay in a replica for --grace, and are ignored by its \

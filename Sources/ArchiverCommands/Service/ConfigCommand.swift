@@ -8,7 +8,7 @@ internal import Glibc
 internal import SystemPackage
 
 struct ConfigCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "config",
         abstract: "Show or check the configuration.",
         discussion: """
@@ -27,7 +27,7 @@ struct ConfigCommand: ParsableCommand {
 }
 
 struct ConfigShowCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "show", abstract: "Show the values that hold, and where each comes from.")
 
     @OptionGroup var place: SystemOption
@@ -43,7 +43,7 @@ struct ConfigShowCommand: ParsableCommand {
 }
 
 struct ConfigCheckCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "check",
         abstract: "Check a configuration file.",
         discussion: """

@@ -7,7 +7,7 @@ internal import FileIO
 internal import SystemPackage
 
 struct DisableCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "disable",
         abstract: "Stop capturing a directory, or the whole service; history stays.",
         discussion: """

@@ -39,7 +39,7 @@ struct EnablingOptions: ParsableArguments {
 }
 
 struct EnableCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "enable",
         abstract: "Capture a directory from now on, also after the next start of the machine.",
         discussion: """

@@ -13,7 +13,7 @@ internal import SystemPackage
 internal import WatchControl
 
 struct ServiceCommand: LastingCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "service",
         abstract: "Watch all roots of the configuration.",
         discussion: """
@@ -148,7 +148,7 @@ struct ServiceCommand: LastingCommand {
 }
 
 struct ReloadCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "reload",
         abstract: "Make the running service take over changes of the configuration.",
         discussion: """

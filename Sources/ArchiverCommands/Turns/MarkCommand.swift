@@ -8,7 +8,7 @@ internal import Glibc
 internal import SystemPackage
 
 struct MarkCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "mark",
         abstract: "Mark the current state before a turn of changes.",
         discussion: """

@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct RewindCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "rewind",
         abstract: "Go back to the state before a turn.",
         discussion: """

@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct TurnsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "turns",
         abstract: "List the marked turns and what each changed, newest first.",
         discussion: """

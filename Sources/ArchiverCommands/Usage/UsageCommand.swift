@@ -7,7 +7,7 @@ internal import ArgumentParser
 internal import FileIO
 
 struct UsageCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.subcommand(
         commandName: "usage",
         abstract: "Show what uses the archive's space.",
         discussion: """
