@@ -44,9 +44,6 @@ package enum ArchiverProgram {
 
     /// Runs a lasting command, and exits when it ends.
     private static func run(_ command: any LastingCommand, _ arguments: [String]) -> Never {
-        // libdispatch tells the system's log about every thread whose priority it may not raise. What `archiver run` starts
-        // must not inherit this, and is started by no lasting command.
-        setenv("LIBDISPATCH_LOG", "NO", 0)
         // SIGHUP even if it was ignored at the start: the service reads its configuration again.
         Signals.block(Signals.termination + [SIGHUP])
         Task.detached {

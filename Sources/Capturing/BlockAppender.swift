@@ -14,7 +14,7 @@ package final class BlockAppender: Sendable {
     package let commit: CommitWriter
     private let store: ArchiveStore
     private let level: Int
-    private let queue = DispatchQueue(label: "archiver.appender", qos: .userInitiated, attributes: .concurrent)
+    private let queue = DispatchQueue(label: "archiver.appender", qos: .default, attributes: .concurrent)
     /// How many more blocks other threads may append at the same time.
     private let room = DispatchSemaphore(value: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
 

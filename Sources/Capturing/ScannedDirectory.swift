@@ -68,7 +68,7 @@ final class PrefetchedDirectory: Sendable {
         case done(ScannedDirectory?)
     }
 
-    private static let queue = DispatchQueue(label: "archiver.ahead", qos: .userInitiated, attributes: .concurrent)
+    private static let queue = DispatchQueue(label: "archiver.ahead", qos: .default, attributes: .concurrent)
     private static let readers = Pool { DirectoryReaderBox() }
 
     private let state = Locked(State.waiting)

@@ -33,7 +33,7 @@ public final class Autosave: Sendable {
     ///
     /// Locked while a state is saved, so that an older state is never saved after a newer one.
     private let saving: Locked<UInt64?>
-    private let queue = DispatchQueue(label: "archiver.autosave")
+    private let queue = DispatchQueue(label: "archiver.autosave", qos: .default)
     private let sources = Locked<(changes: [Subscription], timer: (any DispatchSourceTimer)?)>(([], nil))
 
     init(

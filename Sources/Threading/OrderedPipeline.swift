@@ -24,7 +24,8 @@ package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
     }
 
     private let width: Int
-    private let queue = DispatchQueue(label: "archiver.pipeline", qos: .userInitiated, attributes: .concurrent)
+    /// Of the usual priority: for a higher one libdispatch asks the system, which refuses it to most users and logs that.
+    private let queue = DispatchQueue(label: "archiver.pipeline", qos: .default, attributes: .concurrent)
     private let transform: @Sendable (Input) throws -> Output
     private let consume: (Output) throws -> Void
     private var slots: [Slot] = []

@@ -18,7 +18,7 @@ package final class ControlServer: Sendable {
     private let connections: Locked<any DispatchSourceRead>
 
     /// The queue on which connections are accepted; waiting for a place blocks only the server that is full.
-    private static let queue = DispatchQueue(label: "archiver.control", attributes: .concurrent)
+    private static let queue = DispatchQueue(label: "archiver.control", qos: .default, attributes: .concurrent)
     /// The most connections: each takes a descriptor, and a thread's memory while it is silent.
     private static let connectionLimit = 128
     /// The most bytes of a request.

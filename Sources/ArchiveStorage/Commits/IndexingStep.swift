@@ -46,7 +46,7 @@ final class IndexingStep: Sendable {
     ) {
         self.appended = appended
         // A serial queue gets a thread even while all threads of the concurrent queues wait for this step.
-        DispatchQueue(label: "archiver.index", qos: .userInitiated).async(group: isEnded) { [self] in
+        DispatchQueue(label: "archiver.index", qos: .default).async(group: isEnded) { [self] in
             do throws(StorageError) {
                 try appended.index(in: catalogue)
                 if isSealing { try appended.writer.seal(catalogue, pause: pause) }
