@@ -45,8 +45,9 @@ extension CommandConfiguration {
     /// It names the program as what is above it. Then the parser does not look for a request for a completion script,
     /// which only the program answers, when the command is parsed alone: that would take a seventh of the time of `list`.
     static func subcommand(
-        commandName: String, abstract: String, usage: String? = nil, discussion: String = "", shouldDisplay: Bool = true,
-        subcommands: [any ParsableCommand.Type] = [], defaultSubcommand: (any ParsableCommand.Type)? = nil
+        commandName: String, abstract: String, usage: String? = nil, discussion: String = "",
+        shouldDisplay: Bool = true, subcommands: [any ParsableCommand.Type] = [],
+        defaultSubcommand: (any ParsableCommand.Type)? = nil
     ) -> CommandConfiguration {
         CommandConfiguration(
             commandName: commandName, _superCommandName: "archiver", abstract: abstract, usage: usage,
