@@ -18,6 +18,9 @@ package enum ArchiverProgram {
         signal(SIGPIPE, SIG_IGN)
         Signals.block(Signals.progress)
         let arguments = ByteArgument.ofProcess()
+        // libdispatch tells the system's log about each thread whose priority it may not raise, as for tasks of the main
+        // thread. The users' programs must not inherit this.
+        if !startingOthers.contains(arguments.first ?? "") { setenv("LIBDISPATCH_LOG", "NO", 0) }
         var lasting: (any LastingCommand)?
         let status = ending(arguments) {
             var command = try parse(arguments)
@@ -28,6 +31,9 @@ package enum ArchiverProgram {
         Pager.finish()
         exit(status)
     }
+
+    /// Commands that start a program of the user.
+    private static let startingOthers: Set = ["run", "bisect"]
 
     /// The command that the arguments name, and its options.
     ///

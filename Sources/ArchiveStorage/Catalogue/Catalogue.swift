@@ -2,6 +2,7 @@
 // so it can be deleted at any time.
 
 internal import ArchiveFormat
+internal import Dispatch
 internal import FileIO
 internal import GRDB
 internal import GRDBSQLite
@@ -56,7 +57,7 @@ package final class Catalogue: Sendable {
     package init(at path: FilePath) throws(StorageError) {
         self.path = path
         checkpoints = CatalogueCheckpoints(path)
-        var configuration = Configuration()
+        var configuration = Configuration.usual
         configuration.busyMode = .callback(Catalogue.wait)
         configuration.prepareDatabase { db in
             Catalogue.limit(db)
@@ -107,7 +108,7 @@ package final class Catalogue: Sendable {
         file = nil
         checkpoints = nil
         do {
-            var configuration = Configuration()
+            var configuration = Configuration.usual
             configuration.prepareDatabase { Catalogue.limit($0) }
             let queue = try DatabaseQueue(configuration: configuration)
             try queue.writeWithoutTransaction { db in
@@ -273,4 +274,13 @@ package final class Catalogue: Sendable {
 package struct ChangeNumber: Sendable, Hashable {
     fileprivate let own: Int
     fileprivate let others: Int
+}
+
+extension Configuration {
+    /// A configuration with the usual priority: GRDB's own is higher, which the system refuses to most users and logs.
+    static var usual: Configuration {
+        var configuration = Configuration()
+        configuration.qos = .default
+        return configuration
+    }
 }

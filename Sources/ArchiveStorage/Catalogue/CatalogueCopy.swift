@@ -51,7 +51,7 @@ extension ArchiveStore {
         do {
             _ = try file.remove()
             _ = try file.openOrCreate(O_WRONLY)
-            var configuration = Configuration()
+            var configuration = Configuration.usual
             configuration.busyMode = .callback(Catalogue.wait)
             let queue = try DatabaseQueue(path: catalogue.path.string, configuration: configuration)
             try queue.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [file.path.string]) }
@@ -65,7 +65,7 @@ extension ArchiveStore {
     /// The segments that a copy of the catalogue lists.
     package static func segments(ofCatalogueAt path: FilePath) throws(StorageError) -> [ListedSegment] {
         do {
-            var configuration = Configuration()
+            var configuration = Configuration.usual
             configuration.readonly = true
             return try DatabaseQueue(path: path.string, configuration: configuration).read { db in
                 try Row.fetchAll(db, sql: "SELECT \(ListedSegment.columns) FROM segment ORDER BY path")
