@@ -19,7 +19,7 @@ package enum ArchiverProgram {
         Signals.block(Signals.progress)
         let arguments = ByteArgument.ofProcess()
         // libdispatch tells the system's log about each thread whose priority it may not raise, as for tasks of the main
-        // thread. The users' programs must not inherit this.
+        // thread. The programs that these commands are for must not inherit this.
         if !startingOthers.contains(arguments.first ?? "") { setenv("LIBDISPATCH_LOG", "NO", 0) }
         var lasting: (any LastingCommand)?
         let status = ending(arguments) {
@@ -32,7 +32,7 @@ package enum ArchiverProgram {
         exit(status)
     }
 
-    /// Commands that start a program of the user.
+    /// Commands whose work is to start a program of the user.
     private static let startingOthers: Set = ["run", "bisect"]
 
     /// The command that the arguments name, and its options.

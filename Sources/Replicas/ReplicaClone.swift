@@ -166,8 +166,10 @@ package struct ReplicaClone {
             let object = try reader.open(first.object, length: first.bytes)
             if status.kind == .file, status.size == UInt64(object.length), isAsSealed(place) {
                 progress?.add(bytes: UInt64(object.length))
-                fetched.state.withLock { $0.add(object.time) }
-                return fetched.state.withLock { $0.keptSegments += 1 }
+                return fetched.state.withLock { state in
+                    state.add(object.time)
+                    state.keptSegments += 1
+                }
             }
         }
         try place.parent.createDirectory(durable: true)

@@ -130,7 +130,9 @@ package final class Replicator: Sendable {
     }
 
     /// How many objects are sent at the same time: stores answer each one late, and many of them quickly.
-    private static let mostAtOnce = 4
+    ///
+    /// At a limited rate that brings nothing, and one after another each is there sooner.
+    private var mostAtOnce: Int { pacer == nil ? 4 : 1 }
 
     private func send(_ progress: inout ReplicaProgress, _ isCancelled: @escaping @Sendable () -> Bool) throws -> Pass {
         let start = Timestamp.now
@@ -150,7 +152,7 @@ package final class Replicator: Sendable {
         // What was sent before a failure counts.
         defer { progress = sending.update { progress, _ in progress } }
         for work in try inOrder(work) {
-            try DetachedThread.forEach(work, upTo: Replicator.mostAtOnce, for: "a replica") { [self] item in
+            try DetachedThread.forEach(work, upTo: mostAtOnce, for: "a replica") { [self] item in
                 if isCancelled() { throw StorageError.cancelled(layout.directory) }
                 do {
                     try send(item, ReplicaTime(start), sending, isCancelled)

@@ -7,6 +7,7 @@ import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @Suite(.blocking) struct S3StoreTests {
     private let server: S3Server
@@ -54,6 +55,24 @@ import Testing
         try server.plan(faults)
         try store.delete(name)
         #expect(try store.length(of: name) == nil)
+    }
+
+    @Test("what is sent is slowed down once, and not what is read for its digest")
+    func pace() throws {
+        final class Paced: ObjectSource {
+            let sent = Locked(0)
+            private let source = BytesSource([UInt8](repeating: 7, count: 3_000_000))
+            var length: UInt64 { source.length }
+            var unpaced: any ObjectSource { source }
+
+            func read(_ range: Range<UInt64>) -> [UInt8] {
+                sent.withLock { $0 += range.count }
+                return source.read(range)
+            }
+        }
+        let source = Paced()
+        #expect(try server.store().put(name, from: source) == .created)
+        #expect(source.sent.withLock { $0 } == 3_000_000)
     }
 
     @Test("an object whose answer was lost is there, and is not written again")

@@ -118,5 +118,7 @@ struct SendingScheduleTests {
         let store = MemoryStore()
         _ = try store.put(#require(ObjectName("a")), from: source)
         #expect(counted.withLock { $0 } == 3)
+        #expect(try source.unpaced.read(0..<3) == [1, 2, 3])
+        #expect(counted.withLock { $0 } == 3)
     }
 }
