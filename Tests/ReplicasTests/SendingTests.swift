@@ -164,6 +164,24 @@ struct SendingTests {
         try scene.expect(clone.archive, has: [latest.id])
     }
 
+    @Test("at a limited rate segments are sent one after another")
+    func limitedRate() throws {
+        let scene = try ReplicaScene(adding: false)
+        try scene.add { $0.rateLimit = 1 << 40 }
+        for number in 0..<30 { try scene.capture(number) }
+        #expect(try scene.archive.store.catalogue.segments().count > 4)
+        scene.objects.arrange { call in
+            if case .put = call { .fails(.notAllowed) } else { nil }
+        }
+        let before = scene.objects.calls.count
+        #expect(try failure { try scene.send() } != nil)
+        let puts = scene.objects.calls.dropFirst(before).count { if case .put = $0 { true } else { false } }
+        #expect(puts == 1)
+        scene.objects.arrange(nil)
+        #expect(try scene.send().problems == [])
+        #expect(try scene.clone().problems == [])
+    }
+
     /// Two calls that wait for each other, which is possible only side by side.
     private final class Meeting: Sendable {
         private let count: Locked<Int>
