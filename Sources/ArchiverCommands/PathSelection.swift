@@ -15,13 +15,13 @@ enum PathSelection {
 extension RootContext {
     /// Resolves `argument`.
     ///
-    /// - Parameter states: if it has a title, the argument names a saved state.
-    func selection(_ argument: ByteArgument, _ states: StateOptions) throws -> PathSelection {
+    /// - Parameter title: if given, the argument names a saved state with this title.
+    func selection(_ argument: ByteArgument, titled title: String?) throws -> PathSelection {
         // As from "$(archiver pick)" if that was left without a choice.
         if argument.bytes.isEmpty {
             throw Failure.usage("no snapshot was chosen", remedy: "name one, such as 'latest'")
         }
-        if let title = states.title { return .state(try state(argument, titled: title)) }
+        if let title { return .state(try state(argument, titled: title)) }
         do {
             let named = try SnapshotPath(argument)
             try requireOneRoot(for: named.selector)
@@ -46,11 +46,12 @@ extension RootContext {
     }
 
     /// Resolves the argument to compare with `left`; a relative selector names a state with the same title.
-    func selection(_ argument: ByteArgument, _ states: StateOptions, besides left: ListedState) throws -> PathSelection
-    {
-        guard states.title == nil, let named = try? SnapshotPath(argument), named.path == nil,
+    func selection(
+        _ argument: ByteArgument, titled title: String?, besides left: ListedState
+    ) throws -> PathSelection {
+        guard title == nil, let named = try? SnapshotPath(argument), named.path == nil,
             named.selector.isRelative
-        else { return try selection(argument, states) }
+        else { return try selection(argument, titled: title) }
         return .state(try state(argument, titled: left.title))
     }
 

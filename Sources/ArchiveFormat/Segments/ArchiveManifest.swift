@@ -86,7 +86,7 @@ public struct ArchiveManifest: Hashable, Sendable {
         self.requiresToWrite = requiresToWrite
         source = ArchiveManifest.bytes(
             Body(
-                format: ArchiveManifest.format, version: ArchiveManifest.version, id: id, created: created,
+                format: ArchiveManifest.format, version: ArchiveManifest.version, id: id.hex, created: created.rfc3339,
                 parameters: parameters, revision: revision == 0 ? nil : revision,
                 requiresToRead: requiresToRead.isEmpty ? nil : requiresToRead,
                 requiresToWrite: requiresToWrite.isEmpty ? nil : requiresToWrite, checksum: Checksum.placeholder))
@@ -125,8 +125,8 @@ public struct ArchiveManifest: Hashable, Sendable {
     private struct Body: Codable {
         let format: String
         let version: UInt32
-        let id: ArchiveID
-        let created: Timestamp
+        let id: String
+        let created: String
         let parameters: Parameters
         let revision: UInt64?
         let requiresToRead: [String]?
@@ -188,31 +188,46 @@ public struct ArchiveManifest: Hashable, Sendable {
     ///   `checksumMismatch` if the bytes are not a manifest.
     package init(decoding bytes: [UInt8]) throws(FormatError) {
         guard bytes.count <= ArchiveManifest.byteLimit else { throw .malformed("archive.json is too long") }
-        let decoder = JSONDecoder()
-        let data = Data(bytes)
-        guard let heading = try? decoder.decode(Heading.self, from: data), heading.format == ArchiveManifest.format
-        else { throw .malformed("archive.json does not describe an archive") }
-        guard heading.version <= ArchiveManifest.version else { throw .unknownVersion(heading.version) }
-        guard heading.version == ArchiveManifest.version else { throw .malformed("archive.json: version 0") }
-        do {
-            let body = try decoder.decode(Body.self, from: data)
-            (id, created, parameters) = (body.id, body.created, body.parameters)
-            revision = body.revision ?? 0
-            (requiresToRead, requiresToWrite) = (body.requiresToRead ?? [], body.requiresToWrite ?? [])
-            source = bytes
-            guard Checksum.isRight(body.checksum, of: bytes) else {
-                throw FormatError.checksumMismatch("archive.json")
-            }
-        } catch let error as FormatError {
-            throw error
-        } catch {
-            throw .malformed("archive.json: \(error)")
+        let body = try ArchiveManifest.body(Data(bytes))
+        guard let id = ArchiveID(hex: body.id), let created = Timestamp(rfc3339: body.created) else {
+            throw .malformed("archive.json: the id or the time")
         }
+        guard Checksum.isRight(body.checksum, of: bytes) else { throw .checksumMismatch("archive.json") }
+        (self.id, self.created, parameters) = (id, created, body.parameters)
+        revision = body.revision ?? 0
+        (requiresToRead, requiresToWrite) = (body.requiresToRead ?? [], body.requiresToWrite ?? [])
+        source = bytes
         try ArchiveManifest.check(features: requiresToRead)
         try ArchiveManifest.check(features: requiresToWrite)
         guard parameters.hash == Parameters.knownHash else { throw .unknownFeature("the hash \(parameters.hash)") }
         guard (1...Parameters.segmentBytesLimit).contains(parameters.segmentBytes) else {
             throw .malformed("archive.json: segmentBytes")
         }
+    }
+
+    /// The fields in the file's bytes.
+    ///
+    /// Every command reads them, so they are decoded at once; those of every version only if that fails.
+    private static func body(_ data: Data) throws(FormatError) -> Body {
+        let decoder = JSONDecoder()
+        do {
+            let body = try decoder.decode(Body.self, from: data)
+            try check(Heading(format: body.format, version: body.version))
+            return body
+        } catch let error as FormatError {
+            throw error
+        } catch {
+            guard let heading = try? decoder.decode(Heading.self, from: data) else {
+                throw .malformed("archive.json does not describe an archive")
+            }
+            try check(heading)
+            throw .malformed("archive.json: \(error)")
+        }
+    }
+
+    private static func check(_ heading: Heading) throws(FormatError) {
+        guard heading.format == format else { throw .malformed("archive.json does not describe an archive") }
+        guard heading.version <= version else { throw .unknownVersion(heading.version) }
+        guard heading.version == version else { throw .malformed("archive.json: version 0") }
     }
 }

@@ -27,17 +27,7 @@ struct ArchiveArgument: ExpressibleByArgument, Sendable, Hashable {
 }
 
 /// What is needed to read a replica: an identity, and who must have signed it.
-struct ReplicaReading: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The file with the identity that reads the replica; '-' reads it from stdin.", valueName: "file"))
-    var identity: PathArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "The public key that must have signed the replica, as 'replica add' printed it.", valueName: "key"))
-    var signer: String?
-
+extension GlobalOptions {
     /// The identities of the file; none if no file is named.
     ///
     /// - Throws: `Failure` with the exit code 12 if it holds none, or the passphrase is wrong.

@@ -23,7 +23,15 @@ struct GlobalOptions: ParsableArguments {
             valueName: "path|url"))
     var archive: ArchiveArgument?
 
-    @OptionGroup var replica: ReplicaReading
+    @Option(
+        help: ArgumentHelp(
+            "The file with the identity that reads the replica; '-' reads it from stdin.", valueName: "file"))
+    var identity: PathArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "The public key that must have signed the replica, as 'replica add' printed it.", valueName: "key"))
+    var signer: String?
 
     @Flag(help: "Use a new or another archive in place of the one that this machine remembers.")
     var create = false
@@ -64,7 +72,7 @@ struct GlobalOptions: ParsableArguments {
         creating: Bool = false, reportsFindings: Bool = true, configuration: ServiceConfiguration? = nil
     ) throws(ArchiverError) -> Archive {
         if !creating, let address = archiveAddress {
-            let archive = try replica.archive(at: address)
+            let archive = try self.archive(at: address)
             if reportsFindings { FindingReport(archive.findings).write(Console(self)) }
             return archive
         }

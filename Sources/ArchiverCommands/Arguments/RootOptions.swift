@@ -2,29 +2,10 @@
 
 internal import ArgumentParser
 
-/// A directory of this machine, which may not have been captured yet.
-struct LocalRootOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The root to use (default: the one that holds the paths, or the current directory).", valueName: "dir"))
-    var root: PathArgument?
-}
-
-/// The machine of a root.
-struct HostOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The root's machine: its name or the beginning of its id (default: this one).", valueName: "name"))
-    var host: String?
-}
-
 /// The root to use if neither a path of the command nor the current directory chooses it.
 struct RootOptions: ParsableArguments {
-    @OptionGroup var local: LocalRootOptions
-    @OptionGroup var machine: HostOptions
-
-    var root: PathArgument? { local.root }
-    var host: String? { machine.host }
+    @Option(help: .root) var root: PathArgument?
+    @Option(help: .host) var host: String?
 }
 
 /// One root, or all of them.
@@ -39,4 +20,15 @@ struct ScopeOptions: ParsableArguments {
             throw ValidationError("--all excludes --root and --host")
         }
     }
+}
+
+// Each group of options takes time when the arguments are parsed: commands that need only one of a group declare it
+// themselves, with these texts.
+extension ArgumentHelp {
+    static let root = ArgumentHelp(
+        "The root to use (default: the one that holds the paths, or the current directory).", valueName: "dir")
+    static let host = ArgumentHelp(
+        "The root's machine: its name or the beginning of its id (default: this one).", valueName: "name")
+    static let state = ArgumentHelp(
+        "Select saved states with this title instead of snapshots.", valueName: "title")
 }

@@ -16,7 +16,7 @@ struct SearchOptions: ParsableArguments {
 
     /// Throws if these options and those of the command exclude each other.
     func check(_ window: WindowOptions, _ global: GlobalOptions) throws {
-        if at != nil, window.period.isGiven { throw ValidationError("--at excludes --since and --until") }
+        if at != nil, window.hasPeriod { throw ValidationError("--at excludes --since and --until") }
         if print0 && global.json { throw ValidationError("--print0 and --json exclude each other") }
     }
 }

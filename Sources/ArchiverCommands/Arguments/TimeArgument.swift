@@ -45,56 +45,67 @@ struct Period {
     }
 }
 
+extension Period {
+    /// The period from `since` to `until`.
+    ///
+    /// - Throws: `Failure` if it is in the future or ends before it begins.
+    fileprivate init(_ since: TimeArgument?, _ until: TimeArgument?) throws {
+        self.init(since: try since?.start(), until: try until?.end())
+        if let start = self.since, let end = self.until, end < start {
+            throw Failure.usage(
+                "--since \(Escaping.text(since?.text ?? "")) is later than --until "
+                    + Escaping.text(until?.text ?? ""),
+                remedy: "give the earlier time to --since")
+        }
+    }
+}
+
 /// The period of a command, as every command that has one takes it.
 struct PeriodOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Only what is from this time or later: 10m, 14:05, 2026-11-21, \"2026-11-21 14:05\".", valueName: "time"))
-    var since: TimeArgument?
-
-    @Option(help: ArgumentHelp("Only what is up to this time.", valueName: "time"))
-    var until: TimeArgument?
+    @Option(help: .since) var since: TimeArgument?
+    @Option(help: .until) var until: TimeArgument?
 
     var isGiven: Bool { since != nil || until != nil }
 
     /// - Throws: `Failure` if the period is in the future or ends before it begins.
-    func period() throws -> Period {
-        let period = Period(since: try since?.start(), until: try until?.end())
-        if let since = period.since, let end = period.until, end < since {
-            throw Failure.usage(
-                "--since \(Escaping.text(self.since?.text ?? "")) is later than --until "
-                    + Escaping.text(self.until?.text ?? ""),
-                remedy: "give the earlier time to --since")
-        }
-        return period
-    }
-}
-
-/// How many rows of a list to show.
-struct LimitOptions: ParsableArguments {
-    @Option(
-        name: [.customShort("n", allowingJoined: true), .long],
-        help: ArgumentHelp("Show at most this many, the newest or the largest.", valueName: "count"))
-    var limit: Int?
-
-    func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
-    }
+    func period() throws -> Period { try Period(since, until) }
 }
 
 /// The window of a list: its period, and how many rows of that.
 struct WindowOptions: ParsableArguments {
-    @OptionGroup var rows: LimitOptions
-    @OptionGroup var period: PeriodOptions
+    @Option(name: .limit, help: .limit) var limit: Int?
+    @Option(help: .since) var since: TimeArgument?
+    @Option(help: .until) var until: TimeArgument?
 
-    var limit: Int? { rows.limit }
+    func validate() throws { try WindowOptions.check(limit: limit) }
+
+    static func check(limit: Int?) throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be at least 1") }
+    }
 
     /// Whether any of these options is given.
-    var isGiven: Bool { limit != nil || period.isGiven }
+    var isGiven: Bool { limit != nil || hasPeriod }
+
+    /// Whether the period is given.
+    var hasPeriod: Bool { since != nil || until != nil }
+
+    /// - Throws: `Failure` if the period is in the future or ends before it begins.
+    func period() throws -> Period { try Period(since, until) }
 
     /// The first of `rows`, which begin with the newest, that the window shows.
     func newest<Row>(_ rows: [Row]) -> [Row] { limit.map { Array(rows.prefix($0)) } ?? rows }
 
     /// The last of `rows`, which end with the newest, that the window shows.
     func last<Row>(_ rows: [Row]) -> [Row] { limit.map { Array(rows.suffix($0)) } ?? rows }
+}
+
+extension NameSpecification {
+    static let limit: NameSpecification = [.customShort("n", allowingJoined: true), .long]
+}
+
+extension ArgumentHelp {
+    static let limit = ArgumentHelp("Show at most this many, the newest or the largest.", valueName: "count")
+    fileprivate static let since = ArgumentHelp(
+        "Only what is from this time or later: 10m, 14:05, 2026-11-21, \"2026-11-21 14:05\".", valueName: "time")
+    fileprivate static let until = ArgumentHelp("Only what is up to this time.", valueName: "time")
 }

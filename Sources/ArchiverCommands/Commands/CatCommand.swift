@@ -29,14 +29,14 @@ struct CatCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Files or patterns in the snapshot.", valueName: "path"))
     var paths: [ByteArgument] = []
 
-    @OptionGroup var states: StateOptions
+    @Option(help: .state) var state: String?
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
         let context = try RootContext(
             global.openArchive(), place, paths: selector.pathAfterColon + paths.map(\.bytes))
-        switch try context.selection(selector, states) {
+        switch try context.selection(selector, titled: state) {
         case .snapshot(_, path: nil) where paths.isEmpty:
             throw Failure.usage(
                 "\(Escaping.text(selector.bytes)) names a snapshot, not a file in it",

@@ -52,7 +52,7 @@ struct DiffCommand: ParsableCommand {
     @Flag(help: "Count the lines that were added and removed.")
     var stat = false
 
-    @OptionGroup var states: StateOptions
+    @Option(help: .state) var state: String?
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
@@ -73,7 +73,7 @@ struct DiffCommand: ParsableCommand {
         let arguments = [left] + (right.map { [$0] } ?? [])
         let paths = arguments.flatMap { $0.bytes.first == UInt8(ascii: "/") ? [$0.bytes] : $0.pathAfterColon }
         let context = try RootContext(global.openArchive(), place, paths: paths)
-        switch try context.selection(left, states) {
+        switch try context.selection(left, titled: state) {
         case .snapshot(let snapshot, let path): try compare(snapshot, at: path, context, console)
         case .state(let state): try compare(state, context, console)
         }
@@ -139,7 +139,7 @@ struct DiffCommand: ParsableCommand {
             let snapshot = try context.snapshot(named.selector, besides: left)
             return (snapshot, try named.path.map { try context.paths(in: snapshot.root).path($0) })
         }
-        switch try context.selection(argument, states) {
+        switch try context.selection(argument, titled: state) {
         case .snapshot(let snapshot, let path): return (snapshot, path)
         case .state(let state): throw DiffCommand.differentKinds(snapshot: left, state)
         }
@@ -173,7 +173,7 @@ struct DiffCommand: ParsableCommand {
         _ left: ListedState, _ context: RootContext
     ) throws -> (left: ListedState, right: ListedState)? {
         guard let right else { return try context.archive.comparison(of: left) }
-        switch try context.selection(right, states, besides: left) {
+        switch try context.selection(right, titled: state, besides: left) {
         case .state(let state): return (left, state)
         case .snapshot(let snapshot, _): throw DiffCommand.differentKinds(snapshot: snapshot, left)
         }

@@ -49,7 +49,7 @@ struct ListCommand: ParsableCommand {
         help: "List forgotten snapshots and states that can be brought back, last forgotten first.")
     var listsForgotten = false
 
-    @OptionGroup var states: StateOptions
+    @Option(help: .state) var state: String?
     @OptionGroup var scope: ScopeOptions
     @OptionGroup var global: GlobalOptions
 
@@ -61,11 +61,11 @@ struct ListCommand: ParsableCommand {
         if directory != nil, scope.all || scope.place.root != nil {
             throw ValidationError("a directory, --root and --all exclude each other")
         }
-        if (listsStates || states.title != nil) && namesRoot {
+        if (listsStates || state != nil) && namesRoot {
             throw ValidationError("saved states do not belong to a root: leave out the directory, --all and --root")
         }
         if listsForgotten
-            && (listsStates || states.title != nil || window.period.isGiven || label != nil || reverse)
+            && (listsStates || state != nil || window.hasPeriod || label != nil || reverse)
         {
             throw ValidationError("--forgotten can be combined only with --limit")
         }
@@ -75,8 +75,8 @@ struct ListCommand: ParsableCommand {
         let console = Console(global)
         Pager.start(console, global, atEnd: !reverse && !listsForgotten)
         if listsForgotten { return try listForgotten(console) }
-        let period = try window.period.period()
-        if listsStates || states.title != nil { return try listStates(period, console) }
+        let period = try window.period()
+        if listsStates || state != nil { return try listStates(period, console) }
         let context = try context()
         let query = SnapshotQuery(
             root: context.root, label: label, since: period.since, until: period.until, newestFirst: true,
@@ -188,7 +188,7 @@ struct ListCommand: ParsableCommand {
     private func listStates(_ period: Period, _ console: Console) throws {
         let archive = try global.openArchive()
         let query = StateQuery(
-            title: states.title, label: label, since: period.since, until: period.until, newestFirst: true,
+            title: state, label: label, since: period.since, until: period.until, newestFirst: true,
             limit: window.limit ?? (console.isShortened ? ListCommand.tableLimit : nil))
         let found = try archive.states(query)
         let listed = reverse ? found : found.reversed()
@@ -197,12 +197,12 @@ struct ListCommand: ParsableCommand {
     }
 
     private var emptinessOfStates: String {
-        let isFiltered = states.title != nil || window.period.isGiven || label != nil
+        let isFiltered = state != nil || window.hasPeriod || label != nil
         return isFiltered ? "No saved state matches." : "The archive holds no saved states yet; programs create them."
     }
 
     private func emptiness(_ context: RootContext) -> String {
-        if !window.period.isGiven && label == nil {
+        if !window.hasPeriod && label == nil {
             return "The archive holds no snapshots yet; 'archiver watch DIR' makes them."
         }
         guard let root = context.root else { return "No snapshot matches." }

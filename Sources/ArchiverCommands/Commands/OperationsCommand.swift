@@ -42,7 +42,7 @@ struct OperationsCommand: ParsableCommand {
         let console = Console(global)
         Pager.start(console, global)
         let context = try RootContext(global.openArchive(), directory, paths: [], ofAllRoots: all)
-        let period = try window.period.period()
+        let period = try window.period()
         let found = window.last(
             try context.archive.operations(of: context.root).filter { period.contains($0.record.time) })
         let operations = reverse ? found.reversed() : found

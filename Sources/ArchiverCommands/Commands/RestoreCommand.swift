@@ -43,7 +43,7 @@ struct RestoreCommand: ParsableCommand {
 
     @OptionGroup var change: ChangeOptions
 
-    @OptionGroup var states: StateOptions
+    @Option(help: .state) var state: String?
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
@@ -52,7 +52,7 @@ struct RestoreCommand: ParsableCommand {
         if target == nil { try global.refuseReplica() }
         let context = try RootContext(
             global.openArchive(), place, paths: selector.pathAfterColon + paths.map(\.bytes))
-        switch try context.selection(selector, states) {
+        switch try context.selection(selector, titled: state) {
         case .snapshot(let snapshot, let path):
             let all = try context.paths(selector, at: path, paths, in: snapshot)
             try restore(snapshot, all.isEmpty ? [.root] : all, context, console)

@@ -63,7 +63,7 @@ struct RootsMoveCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Its new path.", valueName: "new"))
     var new: PathArgument
 
-    @OptionGroup var machine: HostOptions
+    @Option(help: .host) var host: String?
 
     @Flag(help: "The snapshots of the old path come first.")
     var oldFirst = false
@@ -83,7 +83,7 @@ struct RootsMoveCommand: ParsableCommand {
         // The old path may be a link to the new one.
         let isRoot = try archive.roots().contains { $0.path == old.path.absolute }
         let root = try RootContext.root(
-            at: isRoot ? old.path.absolute : old.path.resolved, onHost: machine.host, in: archive)
+            at: isRoot ? old.path.absolute : old.path.resolved, onHost: host, in: archive)
         let exists = try move(root, archive)
         let place = new.path.resolved
         console.remark(
@@ -120,7 +120,7 @@ struct RootsForgetCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The directory, as 'archiver roots' shows it.", valueName: "dir"))
     var directory: PathArgument
 
-    @OptionGroup var machine: HostOptions
+    @Option(help: .host) var host: String?
 
     @Flag(help: "Forget all its snapshots, too.")
     var withHistory = false
@@ -130,7 +130,7 @@ struct RootsForgetCommand: ParsableCommand {
     func run() throws {
         let archive = try global.openArchive()
         let console = Console(global)
-        let root = try RootContext.root(at: directory.path.resolved, onHost: machine.host, in: archive)
+        let root = try RootContext.root(at: directory.path.resolved, onHost: host, in: archive)
         let name = Escaping.text(root.path.bytes)
         guard withHistory else {
             try archive.retire(root)

@@ -37,7 +37,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The name that 'archiver operations' shows for the run.", valueName: "text"))
     var name: String?
 
-    @OptionGroup var place: LocalRootOptions
+    @Option(help: .root) var root: PathArgument?
     @Argument(
         parsing: .postTerminator,
         help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
@@ -66,8 +66,8 @@ struct RunCommand: ParsableCommand {
     }
 
     private func run(_ phase: RunPhase, _ console: Console) throws {
-        let archive = try global.openArchive(creating: place.root != nil)
-        let directory = try place.root?.path ?? SyncCommand.here(archive)
+        let archive = try global.openArchive(creating: root != nil)
+        let directory = try root?.path ?? SyncCommand.here(archive)
         let progress = OperationProgress()
         let line = ProgressLine("capturing \(Escaping.text(directory.bytes))", progress, console)
         let run: CommandRun

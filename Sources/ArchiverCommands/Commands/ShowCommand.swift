@@ -36,7 +36,7 @@ struct ShowCommand: ParsableCommand {
     @Flag(help: "Print the stored snapshot as JSON.")
     var raw = false
 
-    @OptionGroup var states: StateOptions
+    @Option(help: .state) var state: String?
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
@@ -49,7 +49,7 @@ struct ShowCommand: ParsableCommand {
         Pager.start(console, global)
         let selector = selector ?? ByteArgument(argument: "latest")
         let context = try RootContext(global.openArchive(), place, paths: selector.pathAfterColon)
-        switch try context.selection(selector, states) {
+        switch try context.selection(selector, titled: state) {
         case .snapshot(let snapshot, let path?):
             if let pattern = try context.pattern(selector, at: path, in: [snapshot]), !raw {
                 let found = try context.paths([pattern], in: snapshot)

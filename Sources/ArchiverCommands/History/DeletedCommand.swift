@@ -42,7 +42,7 @@ struct DeletedCommand: ParsableCommand {
     func run() throws {
         // Before the first additional thread starts, such as that of a progress line.
         let interruption = restore ? Interruptions.observed() : nil
-        let period = try window.period.period()
+        let period = try window.period()
         let all = try HistoryContext.each(global, scope, paths: paths.map(\.pathInIt), isPaged: !restore)
         let rows = try all.flatMap { history in
             try found(history, period).map { DeletedRow(history: history, deleted: $0) }
@@ -60,7 +60,7 @@ struct DeletedCommand: ParsableCommand {
             let deleted = try history.indexing {
                 try history.archive.deletedPaths(in: history.root, at: target.path, since: period.since, progress: $0)
             }
-            if deleted.isEmpty, !target.isMatch, !window.period.isGiven, !history.console.isJSON {
+            if deleted.isEmpty, !target.isMatch, !window.hasPeriod, !history.console.isJSON {
                 try history.requireKnown(target.path)
             }
             // A pattern names exactly what it matches, and a path also what is below.

@@ -60,7 +60,7 @@ struct FindCommand: ParsableCommand {
     }
 
     func run() throws {
-        let period = try window.period.period()
+        let period = try window.period()
         let all = try HistoryContext.each(global, scope, paths: [], isPaged: !search.print0)
         let pattern = NameWords.pattern(pattern?.bytes ?? Array("*".utf8))
         if let at = search.at {

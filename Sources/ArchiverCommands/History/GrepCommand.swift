@@ -70,7 +70,7 @@ struct GrepCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let period = try window.period.period()
+        let period = try window.period()
         let all = try HistoryContext.each(
             global, scope, paths: paths.map(\.pathInIt), isPaged: !search.print0)
         var rows: [LineRow] = []

@@ -59,7 +59,7 @@ struct LogCommand: ParsableCommand {
     }
 
     func run() throws {
-        let period = try window.period.period()
+        let period = try window.period()
         let all = try HistoryContext.each(global, scope, paths: paths.map(\.pathInIt))
         let console = Console(global)
         let query = HistoryQuery(
@@ -201,7 +201,7 @@ struct LogCommand: ParsableCommand {
         let versions = try history.indexing {
             try history.archive.history(of: target.path, in: history.root, query, progress: $0)
         }
-        if versions.isEmpty, !window.period.isGiven, target.through == nil { throw try history.noSuchPath(target.path) }
+        if versions.isEmpty, !window.hasPeriod, target.through == nil { throw try history.noSuchPath(target.path) }
         return versions
     }
 

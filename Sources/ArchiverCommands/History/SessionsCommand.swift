@@ -30,11 +30,11 @@ struct SessionsCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let period = try window.period.period()
+        let period = try window.period()
         let limit = window.limit ?? (console.isShortened ? SessionsCommand.tableLimit : nil)
         var rows = try HistoryContext.each(global, scope, paths: []).flatMap { history in
             // Sessions are counted from the latest one, whatever the period.
-            try history.archive.sessions(of: history.root, limit: window.period.isGiven ? nil : limit)
+            try history.archive.sessions(of: history.root, limit: window.hasPeriod ? nil : limit)
                 .enumerated().map { Row(root: history.root, number: $0 + 1, session: $1) }
                 .filter { period.overlaps($0.session.first.time, $0.session.last.time) }
         }

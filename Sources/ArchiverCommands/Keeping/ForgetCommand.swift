@@ -29,7 +29,7 @@ struct ForgetCommand: ParsableCommand {
     @OptionGroup var range: PeriodOptions
     @OptionGroup var change: ChangeOptions
 
-    @OptionGroup var states: StateOptions
+    @Option(help: .state) var state: String?
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
@@ -39,7 +39,7 @@ struct ForgetCommand: ParsableCommand {
         if !selectors.isEmpty && isRange {
             throw ValidationError("name snapshots, or give --since and --until, not both")
         }
-        if isRange && states.title != nil { throw ValidationError("--since and --until are for snapshots") }
+        if isRange && state != nil { throw ValidationError("--since and --until are for snapshots") }
     }
 
     func run() throws {
@@ -52,7 +52,7 @@ struct ForgetCommand: ParsableCommand {
             let result = try context.archive.forget(query, isDryRun: change.dryRun)
             return try report(result.forgotten.map(Selection.snapshot), result.kept, console)
         }
-        let selected = try selectors.map { try context.whole($0, states) }
+        let selected = try selectors.map { try context.whole($0, titled: state) }
         let needed = try context.archive.forget(selected, isDryRun: change.dryRun)
         try report(selected, [], console)
         if let first = needed.first, !console.isJSON {

@@ -29,7 +29,7 @@ struct LabelCommand: ParsableCommand {
     @Flag(help: "Remove it instead of adding it.")
     var remove = false
 
-    @OptionGroup var states: StateOptions
+    @Option(help: .state) var state: String?
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
@@ -41,7 +41,7 @@ struct LabelCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         let context = try RootContext(global.openArchive(), place)
-        let selected = try context.whole(selector, states)
+        let selected = try context.whole(selector, titled: state)
         if let name {
             try context.archive.label(selected, as: name)
         } else {

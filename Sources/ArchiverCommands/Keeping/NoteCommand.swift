@@ -75,7 +75,7 @@ struct NoteCommand: ParsableCommand {
     }
 
     private func list(_ history: HistoryContext) throws {
-        let period = try window.period.period()
+        let period = try window.period()
         let notes = try history.archive.notes(
             of: scope.all ? nil : history.root, since: period.since, until: period.until)
         try NoteText.listing(isFiltered: window.isGiven, ofAll: scope.all)

@@ -33,7 +33,7 @@ struct PinCommand: ParsableCommand {
     var reason: String?
 
     @OptionGroup var window: WindowOptions
-    @OptionGroup var states: StateOptions
+    @Option(help: .state) var state: String?
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
@@ -48,7 +48,7 @@ struct PinCommand: ParsableCommand {
         let console = Console(global)
         let context = try RootContext(global.openArchive(), place)
         guard let selector else { return try list(context, console) }
-        let selected = try context.whole(selector, states)
+        let selected = try context.whole(selector, titled: state)
         // What is not given again stays.
         let former = try context.archive.pin(of: selected)
         let pin = try context.archive.pin(
@@ -61,7 +61,7 @@ struct PinCommand: ParsableCommand {
         if expires != nil || reason != nil {
             throw Failure.usage("no snapshot is named", remedy: "name the snapshot to pin, such as 'latest'")
         }
-        let period = try window.period.period()
+        let period = try window.period()
         var pins = try context.archive.pins().filter { period.contains($0.time) }
         if context.isExplicit {
             pins = try pins.filter { try isOf(context.root, $0, context.archive) }
@@ -112,14 +112,14 @@ struct UnpinCommand: ParsableCommand {
         completion: .selector)
     var selector: ByteArgument
 
-    @OptionGroup var states: StateOptions
+    @Option(help: .state) var state: String?
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
         let console = Console(global)
         let context = try RootContext(global.openArchive(), place)
-        let selected = try context.whole(selector, states)
+        let selected = try context.whole(selector, titled: state)
         try context.archive.unpin(selected)
         if console.isJSON { return try console.output.line(JSONText.of(UnpinnedJSON(id: selected.id.hex))) }
         try console.summary("unpinned \(selected.name)")
@@ -130,8 +130,8 @@ extension RootContext {
     /// The snapshot or saved state that `argument` names.
     ///
     /// - Throws: `Failure` if the argument has a path.
-    func whole(_ argument: ByteArgument, _ states: StateOptions) throws -> Selection {
-        switch try selection(argument, states) {
+    func whole(_ argument: ByteArgument, titled title: String?) throws -> Selection {
+        switch try selection(argument, titled: title) {
         case .snapshot(let snapshot, path: nil): return .snapshot(snapshot)
         case .state(let state): return .state(state)
         case .snapshot(_, path: .some):

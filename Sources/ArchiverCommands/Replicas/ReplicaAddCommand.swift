@@ -58,9 +58,9 @@ struct ReplicaAddCommand: ParsableCommand {
         request.isEncrypted = !noEncryption
         request.rateLimit = limitRate.map { max(1, $0.bytes) }
         request.recipients = try recipients()
-        if let file = global.replica.identity {
+        if let file = global.identity {
             request.identityFile = file.path.absolute.string
-            let own = try global.replica.identities().compactMap(\.recipient)
+            let own = try global.identities().compactMap(\.recipient)
             if !noEncryption, !own.contains(where: request.recipients.contains) {
                 throw Failure(
                     ArchiverError(

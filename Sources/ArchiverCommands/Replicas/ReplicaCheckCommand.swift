@@ -34,7 +34,7 @@ struct ReplicaCheckCommand: ParsableCommand {
         let archive = try global.openArchive()
         var results: [ReplicaCheckJSON] = []
         for name in try selection.names(in: archive) {
-            let identities = data ? try ReplicaIdentity.read(global.replica, of: name, archive) : nil
+            let identities = data ? try ReplicaIdentity.read(global, of: name, archive) : nil
             let progress = OperationProgress()
             let line = ProgressLine("checking '\(name)'", progress, console)
             defer { line.end() }
@@ -76,7 +76,7 @@ struct ReplicaTestCommand: ParsableCommand {
         let archive = try global.openArchive()
         var results: [ReplicaTestJSON] = []
         for name in try selection.names(in: archive) {
-            let identities = try ReplicaIdentity.read(global.replica, of: name, archive)
+            let identities = try ReplicaIdentity.read(global, of: name, archive)
             results.append(ReplicaTestJSON(name: name.text, result: try archive.testReplica(name, identities)))
         }
         if console.isJSON {
@@ -94,7 +94,7 @@ struct ReplicaTestCommand: ParsableCommand {
 /// The identity that reads a replica.
 enum ReplicaIdentity {
     /// The identities of the named file, or of the one that was named when the replica was added.
-    static func read(_ options: ReplicaReading, of name: ReplicaName, _ archive: Archive) throws -> [AgeIdentity] {
+    static func read(_ options: GlobalOptions, of name: ReplicaName, _ archive: Archive) throws -> [AgeIdentity] {
         if options.identity != nil { return try options.identities() }
         guard let file = try archive.identityFile(of: name) else { return [] }
         return try IdentityFile.read(FilePath(file))

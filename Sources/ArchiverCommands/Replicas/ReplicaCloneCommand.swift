@@ -32,9 +32,9 @@ struct ReplicaCloneCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let identities = try global.replica.identities()
+        let identities = try global.identities()
         let isInterrupted = Interruptions.flag()
-        let reader = try global.replica.reader(at: url, identities)
+        let reader = try global.reader(at: url, identities)
         defer { reader.objects.close() }
         let progress = OperationProgress()
         let line = ProgressLine("cloning \(Escaping.text(url))", progress, console)

@@ -31,7 +31,7 @@ struct MarkCommand: ParsableCommand {
     @Flag(help: "Wait without a limit instead of failing.")
     var wait = false
 
-    @OptionGroup var place: LocalRootOptions
+    @Option(help: .root) var root: PathArgument?
     @OptionGroup var global: GlobalOptions
 
     /// The maximum age of the process; the rest of the 200 ms is for the system to start and end it.
@@ -42,8 +42,8 @@ struct MarkCommand: ParsableCommand {
     func run() throws {
         let console = Console(global)
         if !wait { try MarkCommand.endInTime(console) }
-        let archive = try global.openArchive(creating: wait && place.root != nil)
-        let directory = try place.root?.path ?? SyncCommand.here(archive)
+        let archive = try global.openArchive(creating: wait && root != nil)
+        let directory = try root?.path ?? SyncCommand.here(archive)
         let progress = OperationProgress()
         let line = wait ? ProgressLine("capturing \(Escaping.text(directory.bytes))", progress, console) : nil
         let mark: Mark

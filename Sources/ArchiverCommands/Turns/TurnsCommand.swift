@@ -32,11 +32,11 @@ struct TurnsCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(global)
-        let period = try window.period.period()
+        let period = try window.period()
         let limit = window.limit ?? (console.isShortened ? TurnsCommand.tableLimit : nil)
         var rows = try HistoryContext.each(global, scope, paths: []).flatMap { history in
             // Turns are counted from the latest one, whatever the period.
-            try history.archive.turns(of: history.root, limit: window.period.isGiven ? nil : limit)
+            try history.archive.turns(of: history.root, limit: window.hasPeriod ? nil : limit)
                 .enumerated().map { Row(history: history, number: $0 + 1, turn: $1) }
                 .filter { period.contains($0.turn.mark.time) }
         }

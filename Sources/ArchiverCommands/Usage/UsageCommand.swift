@@ -35,11 +35,12 @@ struct UsageCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Group by path, root, day or snapshot.", valueName: "what"))
     var by: Grouping?
 
-    @OptionGroup var rows: LimitOptions
+    @Option(name: .limit, help: .limit) var limit: Int?
     @OptionGroup var place: RootOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
+        try WindowOptions.check(limit: limit)
         if directory != nil, let by, by != .path { throw ValidationError("a directory requires --by path") }
     }
 
@@ -81,7 +82,7 @@ struct UsageCommand: ParsableCommand {
 
     /// The number of lines to write out of `count`.
     private func shown(_ count: Int, _ console: Console) -> Int {
-        min(count, rows.limit ?? (console.isShortened ? 40 : count))
+        min(count, limit ?? (console.isShortened ? 40 : count))
     }
 
     private func write(_ usage: ArchiveUsage, _ console: Console) throws {
