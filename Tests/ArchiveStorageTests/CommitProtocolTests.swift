@@ -60,7 +60,9 @@ struct CommitProtocolTests {
     @Test("a commit that is cut off at any byte does not exist", arguments: CatalogueState.allCases)
     func cuts(state: CatalogueState) throws {
         let scene = try Scene()
-        for length in (scene.start...scene.bytes.count).sampled {
+        let range = scene.start...scene.bytes.count
+        // Every run tries each byte of this protocol, on which all records rely, with one of the catalogues.
+        for length in state == .before ? Array(range) : range.sampled {
             try scene.crash(Array(scene.bytes.prefix(length)), state)
             let isWhole = length == scene.bytes.count
             var store = try scene.open()

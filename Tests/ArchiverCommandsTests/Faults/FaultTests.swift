@@ -15,9 +15,9 @@ import Testing
     /// In a thorough run, one in so many of the calls that only look fails.
     private static let looking = 3
     /// In a short run, one in so many classes of calls that change nothing has a call that fails.
-    private static let reading = 6
+    private static let reading = 10
     /// In a short run, so many random calls fail besides, for each command.
-    private static let random = 3
+    private static let random = 2
 
     @Test("if any system call fails, nothing announced is lost", arguments: FaultScene.all)
     func anyCall(_ scene: FaultScene) throws {
