@@ -34,8 +34,9 @@ final class RootAssignments: Sendable {
     /// A root's worker: a task that watches it, again and again until it is removed.
     struct Worker {
         var root: WatchService.Root
-        /// Requested when the root is removed.
-        let ending: Ending
+        var isRemoved = false
+        /// Cancelled when the root is removed.
+        var task: Task<Void, Never>?
         /// Reaches 1 when the worker has ended.
         let end = Milestones()
         /// What the worker watches now.
@@ -44,14 +45,11 @@ final class RootAssignments: Sendable {
 
     private let workers = Locked<[FilePath: Worker]>([:])
     private let first: [WatchService.Root]
-    private let ending: Ending
     let additions: AsyncStream<FilePath>
     private let continuation: AsyncStream<FilePath>.Continuation
 
-    /// - Parameter ending: that of the service.
-    init(_ roots: [WatchService.Root], within ending: Ending) {
+    init(_ roots: [WatchService.Root]) {
         first = roots
-        self.ending = ending
         (additions, continuation) = AsyncStream.makeStream()
     }
 
@@ -66,8 +64,7 @@ final class RootAssignments: Sendable {
 
     /// Begins a worker for `root`.
     func add(_ root: WatchService.Root) {
-        let worker = Worker(root: root, ending: Ending(within: ending))
-        workers.withLock { $0[root.path] = worker }
+        workers.withLock { $0[root.path] = Worker(root: root) }
         if case .terminated = continuation.yield(root.path) { hasEnded(root.path) }
     }
 
@@ -85,33 +82,40 @@ final class RootAssignments: Sendable {
     ///
     /// - Returns: reaches 1 at its end; nil if there is no such worker.
     func remove(_ path: FilePath) -> Milestones? {
-        let worker = workers.withLock { $0[path] }
-        worker?.ending.request()
-        worker?.watched?.end()
+        let worker = workers.withLock { workers in
+            workers[path]?.isRemoved = true
+            return workers[path]
+        }
+        worker?.task?.cancel()
         return worker?.end
+    }
+
+    /// Runs the worker of `path`, in a task that ends with the present one, or when the root is removed.
+    func run(_ path: FilePath, _ work: @escaping @Sendable () async -> Void) async {
+        let task = Task { await work() }
+        let isRemoved = workers.withLock { workers in
+            workers[path]?.task = task
+            return workers[path]?.isRemoved ?? true
+        }
+        if isRemoved { task.cancel() }
+        await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     /// Records what a worker watches now.
     func set(_ watched: WatchedRoot?, of path: FilePath) {
-        let ending = workers.withLock { workers in
-            workers[path]?.watched = watched
-            return workers[path]?.ending
-        }
-        if ending?.isRequested ?? true { watched?.end() }
+        workers.withLock { $0[path]?.watched = watched }
     }
 
     /// What the worker of `path` watches now.
     func watched(at path: FilePath) -> WatchedRoot? { workers.withLock { $0[path]?.watched } }
-
-    /// The end of a worker; nil if there is none.
-    func ending(of path: FilePath) -> Ending? { workers.withLock { $0[path]?.ending } }
 
     /// Records the end of a worker.
     func hasEnded(_ path: FilePath) {
         let end = workers.withLock { $0.removeValue(forKey: path)?.end }
         end?.reach(1)
     }
-
-    /// Begins no further worker.
-    func finish() { continuation.finish() }
 }

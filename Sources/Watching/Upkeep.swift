@@ -16,15 +16,15 @@ final class Upkeep: Sendable {
     private let options: MaintenanceOptions
     private let task = Locked<Task<Void, Never>?>(nil)
     private let state = Locked(State())
-    /// Not within the service's: the last captures may wait for space.
-    private let ending = Ending()
     /// The number of captures in progress, to which maintenance gives way.
     let captures = Atomic(0)
 
     private struct State {
         var isRunning = false
-        /// The end of the run that captures wait for.
-        var roomIsMade: Ending?
+        /// Whether `cancel` was called: after the last captures, which may wait for space.
+        var hasEnded = false
+        /// Reaches 1 at the end of the run that captures wait for.
+        var roomIsMade: Milestones?
         var started: ContinuousClock.Instant?
         /// What was reported last, so that it is not repeated.
         var reportedError: String?
@@ -53,7 +53,11 @@ final class Upkeep: Sendable {
 
     /// Ends maintenance; a run in progress stops early.
     func cancel() {
-        ending.request()
+        let made = state.withLock { state in
+            state.hasEnded = true
+            return state.roomIsMade
+        }
+        made?.end()
         task.withLock { $0?.cancel() }
     }
 
@@ -63,10 +67,10 @@ final class Upkeep: Sendable {
     ///
     /// - Returns: whether a retry is worthwhile; false if maintenance ran just before.
     func makeRoom() async -> Bool {
-        let (made, isMine) = state.withLock { state -> (Ending?, Bool) in
+        let (made, isMine) = state.withLock { state -> (Milestones?, Bool) in
             if let made = state.roomIsMade { return (made, false) }
             let isDue = state.started.map { $0 + Upkeep.leastPause / service.options.timeScale <= .now } ?? true
-            if isDue { state.roomIsMade = Ending(within: ending) }
+            if isDue { state.roomIsMade = Milestones() }
             return (state.roomIsMade, isDue)
         }
         guard let made else { return false }
@@ -74,10 +78,10 @@ final class Upkeep: Sendable {
             Task {
                 await maintain(isRoomOut: true)
                 state.withLock { $0.roomIsMade = nil }
-                made.request()
+                made.reach(1)
             }
         }
-        await made.pause(Upkeep.roomPatience)
+        await FirstAnswer.isDone(within: Upkeep.roomPatience) { await made.wait(for: 1) }
         return true
     }
 
@@ -148,21 +152,23 @@ final class Upkeep: Sendable {
         }
         // When the disk is full, captures wait for this run: do not wait for them.
         return try archive.maintain(
-            options, isCancelled: { isRoomOut ? self.ending.isRequested : self.pause(waited) })
+            options, isCancelled: { isRoomOut ? self.hasEnded : self.pause(waited) })
     }
+
+    private var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     /// Pauses while captures run.
     ///
     /// - Returns: whether to stop.
     private func pause(_ waited: borrowing Atomic<Int>) -> Bool {
         for _ in 0..<Upkeep.patience.once {
-            if ending.isRequested { return true }
+            if hasEnded { return true }
             guard captures.load(ordering: .relaxed) > 0, waited.load(ordering: .relaxed) < Upkeep.patience.all
             else { return false }
             usleep(1000)
             waited.add(1, ordering: .relaxed)
         }
-        return ending.isRequested
+        return hasEnded
     }
 
     private func report(_ result: MaintenanceResult) {

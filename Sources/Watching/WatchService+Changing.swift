@@ -41,7 +41,7 @@ extension WatchService {
                 continue
             }
             guard former != root else { continue }
-            guard let watched = assignments.replace(root), watched.state.phase == .watching else {
+            guard let watched = assignments.replace(root), watched.phase == .watching else {
                 // It is missing, or is being read under the old rules: it begins again.
                 await assignments.remove(root.path)?.wait(for: 1)
                 assignments.add(root)
@@ -92,18 +92,20 @@ extension WatchService {
         opened.reach(1)
         await withTaskGroup(of: Void.self) { group in
             for await path in assignments.additions {
-                group.addTask { await self.work(on: path, assignments, watcher) }
+                group.addTask { await assignments.run(path) { await self.work(on: path, assignments, watcher) } }
             }
             await group.waitForAll()
         }
+        // Those that did not begin before the end.
+        for path in assignments.paths { assignments.hasEnded(path) }
     }
 
-    /// Watches a root until it is removed or the service ends; begins again, after a pause, if that fails.
+    /// Watches a root until the task is cancelled; begins again, after a pause, if that fails.
     private func work(on path: FilePath, _ assignments: RootAssignments, _ watcher: TreeWatcher) async {
         defer { assignments.hasEnded(path) }
         var retries = options.retries
         var reported: String?
-        while let ending = assignments.ending(of: path), !ending.isRequested {
+        while !Task.isCancelled {
             do {
                 let root = try await Blocking.run { () throws(ArchiverError) in
                     try facing { try self.begin(path, watcher) }
@@ -116,7 +118,7 @@ extension WatchService {
                 let error = ArchiverError(any: error)
                 if error.message != reported { report(.error(root: path, error)) }
                 reported = error.message
-                await ending.pause(retries.next())
+                try? await Task.sleep(for: retries.next())
             }
         }
         report(.stopped(root: path))

@@ -129,6 +129,14 @@ public final class WatchService: Sendable {
         case stopped(root: FilePath)
     }
 
+    private struct Course {
+        var hasBegun = false
+        /// When `stop` was called first.
+        var stopTime: ContinuousClock.Instant?
+        /// Watches all roots; each ends after a last capture when it is cancelled.
+        var work: Task<Result<Void, ArchiverError>, Never>?
+    }
+
     /// Sends the events, in order, on a thread of its own: slow observers delay no capture.
     public let events = Subject<Event>()
     private let outbox: EventOutbox
@@ -143,11 +151,9 @@ public final class WatchService: Sendable {
     let roots = Locked<[WatchedRoot]>([])
     /// The watcher of all roots, once the service runs.
     let watcher = Locked<TreeWatcher?>(nil)
-    private let hasBegun = Locked(false)
+    private let course = Locked(Course())
     /// Reaches 1 when all roots are open; ends with the service.
     let opened = Milestones()
-    /// Requested by `stop`.
-    let ending = Ending()
     /// The maintenance of the archive; nil unless the service runs with maintenance.
     let upkeep = Locked<Upkeep?>(nil)
 
@@ -179,7 +185,7 @@ public final class WatchService: Sendable {
     package init(_ archive: Archive, changing roots: [Root], _ options: Options = Options()) {
         self.archive = WatchedArchive(archive)
         paths = []
-        assignments = RootAssignments(roots, within: ending)
+        assignments = RootAssignments(roots)
         var options = options
         options.waitsForRoots = true
         self.options = options
@@ -193,9 +199,9 @@ public final class WatchService: Sendable {
     /// - Throws: `ArchiverError` if watching cannot begin: `noSuchDirectory`, `notDirectory`, `permission`,
     ///   `locked` if another process watches one of the roots, and `inUse` if the service has been run before.
     public func run() async throws(ArchiverError) {
-        let isFirst = hasBegun.withLock { hasBegun in
-            defer { hasBegun = true }
-            return !hasBegun
+        let isFirst = course.withLock { course in
+            defer { course.hasBegun = true }
+            return !course.hasBegun
         }
         guard isFirst else {
             throw ArchiverError(
@@ -203,7 +209,7 @@ public final class WatchService: Sendable {
         }
         defer { opened.end() }
         do { try outbox.start() } catch { throw ArchiverError(error) }
-        // A task of its own, because the last capture and the delivery of its event must not be cancelled.
+        // A task of its own, because `stop` cancels it, too. No capture and no delivery of an event ends by that.
         let work = Task { () -> Result<Void, ArchiverError> in
             let result: Result<Void, ArchiverError>
             do throws(ArchiverError) { result = .success(try await watchRoots()) } catch { result = .failure(error) }
@@ -211,11 +217,15 @@ public final class WatchService: Sendable {
             await outbox.finish(within: WatchService.lastDelivery)
             return result
         }
-        try await withTaskCancellationHandler {
+        course.withLock { $0.work = work }
+        if shouldStop { work.cancel() }
+        let result = await withTaskCancellationHandler {
             await work.value
         } onCancel: {
             stop()
-        }.get()
+        }
+        course.withLock { $0.work = nil }
+        try result.get()
     }
 
     private func watchRoots() async throws(ArchiverError) {
@@ -272,9 +282,11 @@ public final class WatchService: Sendable {
 
     /// Requests a last capture and a clean end; `run` returns when both are done.
     public func stop() {
-        ending.request()
-        for root in roots.withLock({ $0 }) { root.hasten() }
-        assignments?.finish()
+        let work = course.withLock { course in
+            course.stopTime = course.stopTime ?? .now
+            return course.work
+        }
+        work?.cancel()
     }
 
     /// Returns when everything that changed in the watched roots before the call is captured and durable.
@@ -306,11 +318,11 @@ public final class WatchService: Sendable {
     public var failures: [FilePath: ArchiverError] { unsaved.withLock { $0 } }
 
     /// Whether `stop` has been called.
-    var shouldStop: Bool { ending.isRequested }
+    var shouldStop: Bool { course.withLock { $0.stopTime } != nil }
 
     /// Whether `stop` was called so long ago that a last capture no longer waits for the root's lock.
     var mustStop: Bool {
-        ending.time.map { $0 + WatchService.lastCapture / options.timeScale <= .now } ?? false
+        course.withLock { $0.stopTime }.map { $0 + WatchService.lastCapture / options.timeScale <= .now } ?? false
     }
 
     /// Records the outcome of a root's latest batch of changes: the error, or nil if all of them are captured.
@@ -359,7 +371,7 @@ public final class WatchService: Sendable {
     /// - Throws: `ArchiverError`: the error of the first root whose audit failed.
     public func audit() async throws(ArchiverError) -> [FilePath: AuditResult] {
         var results: [FilePath: AuditResult] = [:]
-        for root in roots.withLock({ $0 }) { results[root.path] = try await root.audits.run(on: root).get() }
+        for root in roots.withLock({ $0 }) { results[root.path] = try await root.audit() }
         await outbox.delivered()
         return results
     }

@@ -6,7 +6,6 @@ internal import Archives
 internal import Capturing
 internal import FileIO
 internal import FileWatching
-internal import Glibc
 internal import Keeping
 internal import Roots
 internal import SystemPackage
@@ -92,13 +91,14 @@ final class RootControl: Sendable {
             await service.deliver()
             return ControlResponse(isConfigured: true)
         case .audit:
-            let result = await root.audits.run(on: root)
-            await service.deliver()
-            switch result {
-            case .success(let result): return ControlResponse(audit: result)
-            case .failure(let error):
-                return ControlResponse(failure: error)
+            let response: ControlResponse
+            do {
+                response = ControlResponse(audit: try await root.audit())
+            } catch {
+                response = ControlResponse(failure: error)
             }
+            await service.deliver()
+            return response
         }
     }
 
@@ -112,43 +112,22 @@ final class RootControl: Sendable {
     func status(of root: WatchedRoot) async -> WatcherStatus {
         let start = ContinuousClock.now
         let isCurrent = await isSettled(root, withLargeFiles: false)
-        let kernel = await root.watch.status()
-        let (stats, state) = (kernel?.stats, root.state)
-        var status = WatcherStatus(
-            process: getpid(), phase: state.phase, backend: RootControl.backends(stats), since: state.since,
-            isCurrent: isCurrent, probeSeconds: (ContinuousClock.now - start).seconds, lastEvent: kernel?.lastEvent,
-            backlog: (kernel?.dirtyRanges ?? 0) + (kernel?.pendingCrawls ?? 0),
-            directories: WatcherStatus.Directories(
-                watched: stats?.watchedDirectories ?? 0, polled: stats?.polledDirectories ?? 0,
-                unreadable: stats?.unreadableDirectories ?? 0, mountPoints: stats?.mountPoints ?? 0,
-                excluded: stats?.excludedDirectories ?? 0))
+        let watch = await root.watch.status()
+        var status = root.status(watch, isCurrent: isCurrent, probe: ContinuousClock.now - start)
         status.largeFiles = root.largeFiles.waiting.prefix(RootControl.reportedFiles).map(WatcherStatus.LargeFile.init)
-        status.openGaps = (kernel?.openGaps ?? [:]).map { WatcherStatus.OpenGap(cause: $0.recorded, start: $1) }
-            .sorted { $0.start < $1.start }
-        state.fill(&status)
         return status
-    }
-
-    /// Returns the backends in use, joined by "+".
-    private static func backends(_ stats: WatchStats?) -> String {
-        guard let stats else { return "none" }
-        let used = [
-            ("inotify", stats.inotifyDirectories), ("fanotify", stats.fanotifyDirectories),
-            ("poll", stats.polledDirectories),
-        ].filter { $0.1 > 0 }
-        return used.isEmpty ? "none" : used.map(\.0).joined(separator: "+")
     }
 
     /// Returns whether everything that changed before the call is captured; waits at most `probeLimit` for that.
     ///
     /// - Parameter withLargeFiles: whether to include files that are captured less often.
     private func isSettled(_ root: WatchedRoot, withLargeFiles: Bool) async -> Bool {
-        guard root.state.phase == .watching else { return false }
+        guard root.phase == .watching else { return false }
         let isDone = await FirstAnswer.isDone(within: RootControl.probeLimit) {
             await root.settle(withLargeFiles: withLargeFiles)
         }
         // The wait also ends when watching ends.
-        return isDone && !root.shouldStop
+        return isDone && !root.isEnding
     }
 
     // MARK: Marks and notes
@@ -167,7 +146,7 @@ final class RootControl: Sendable {
             let mark = try await Blocking.run { () throws(ArchiverError) in
                 try facing {
                     let archive = try archive.current().archive
-                    return try root.captures.underLock(of: root, in: archive) {
+                    return try root.underLock(in: archive) { _ in
                         try Mark(underLock: name, of: path, in: archive)
                     }
                 }
@@ -179,7 +158,7 @@ final class RootControl: Sendable {
     }
 
     private static func unsettled(_ root: WatchedRoot) -> String {
-        switch root.state.phase {
+        switch root.phase {
         case .waiting: "\(root.path) does not exist yet"
         case .reading: "\(root.path) is still being read for the first time"
         case .unavailable: "\(root.path) is missing"

@@ -79,31 +79,33 @@ final class Watcher {
     }
 
     /// The events seen so far, by name.
-    var names: [String] {
-        seen.map { event in
-            switch event {
-            case .waiting: "waiting"
-            case .covered: "covered"
-            case .audited: "audited"
-            case .starting: "starting"
-            case .watching: "watching"
-            case .snapshot: "snapshot"
-            case .gap: "gap"
-            case .fallback: "fallback"
-            case .unavailable: "unavailable"
-            case .available: "available"
-            case .related: "related"
-            case .wrongClock: "wrongClock"
-            case .problems: "problems"
-            case .largeFile: "largeFile"
-            case .error: "error"
-            case .maintained: "maintained"
-            case .notMaintained: "notMaintained"
-            case .replicaFailed: "replicaFailed"
-            case .replicaComplete: "replicaComplete"
-            case .dropped: "dropped"
-            case .stopped: "stopped"
-            }
+    var names: [String] { seen.map(\.name) }
+}
+
+extension WatchService.Event {
+    var name: String {
+        switch self {
+        case .waiting: "waiting"
+        case .covered: "covered"
+        case .audited: "audited"
+        case .starting: "starting"
+        case .watching: "watching"
+        case .snapshot: "snapshot"
+        case .gap: "gap"
+        case .fallback: "fallback"
+        case .unavailable: "unavailable"
+        case .available: "available"
+        case .related: "related"
+        case .wrongClock: "wrongClock"
+        case .problems: "problems"
+        case .largeFile: "largeFile"
+        case .error: "error"
+        case .maintained: "maintained"
+        case .notMaintained: "notMaintained"
+        case .replicaFailed: "replicaFailed"
+        case .replicaComplete: "replicaComplete"
+        case .dropped: "dropped"
+        case .stopped: "stopped"
         }
     }
 }

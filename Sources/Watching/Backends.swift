@@ -1,48 +1,28 @@
-// Translates the tree watcher's events into the service's.
+// What the backends of a watch report, in words.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import FileIO
 internal import FileWatching
 internal import Roots
-internal import SystemPackage
-internal import WatchControl
 
-/// Translates the watcher's events, and records in the state what `status` reports later.
-enum WatchNews {
-    /// - Returns: the service's event; nil if it is reported elsewhere: with the first capture, or with the batch that
-    ///   closes a gap.
-    static func record(_ event: WatchEvent, of path: FilePath, into state: RootState) -> WatchService.Event? {
-        switch event {
-        case .armed, .gap, .audited: return nil
-        case .fallback(let fallback):
-            let finding = finding(fallback)
-            state.add(finding)
-            return .fallback(root: path, message: finding.message, remedy: finding.remedy)
-        case .rootUnavailable:
-            state.enter(.unavailable)
-            return .unavailable(root: path)
-        case .rootBack:
-            state.enter(.watching)
-            return .available(root: path)
-        }
-    }
-
-    private static func finding(_ fallback: Fallback) -> Finding {
+extension Finding {
+    /// Why part of a root is watched by another backend.
+    init(_ fallback: Fallback) {
         switch fallback {
         case .limit(let kind, let needed, let limit):
             let sysctl = KernelLimits.current.decisiveSysctl(of: kind)
-            return Finding(
+            self.init(
                 "\(kind.name) are used up (\(needed) directories need watches"
                     + (limit.map { ", the limit is \($0)" } ?? "")
                     + "): the rest is watched by fanotify, or polled",
                 remedy: "run 'sysctl \(sysctl)=\(max(needed * 2, kind.generous))' as root; the watcher notices it")
         case .silentFileSystem:
-            return Finding(
+            self.init(
                 "the file system accepts watches but reports no events: it is polled",
                 remedy: "watch the directory on the host, outside the container")
         case .remoteFileSystem:
-            return Finding(
+            self.init(
                 "the file system is remote: it is polled for the changes of other machines",
                 remedy: nil)
         }
