@@ -10,21 +10,24 @@ PLAN is a file. Each request takes its first line off, which says how the reques
   lost             the connection is closed after the request was carried out
   cut              half of the answer's body is sent
   html             the answer is a page of another server
+  invalid          the store says that the request is invalid, for another reason than a missing Content-MD5
   denied, unknown, expired, skewed, moved, gone
                    the store refuses: no right, no such key, an expired token, a wrong clock, another region, no bucket
   fine             nothing
 A line "always" and one of these words stays: every request goes wrong like this.
 Buckets: "bucket" is as AWS's; "ignoring" ignores conditions, "refusing" answers 501 to them; "readonly", "full",
-"elsewhere" (another region) say so; all others do not exist. A list has 3 names a page.
+"elsewhere" (another region) say so; "locked" demands Content-MD5; all others do not exist. A list has 3 names a page.
+The requests are in PLAN.log, those with Content-MD5 are marked.
 """
 
-import datetime, hashlib, hmac, http.server, re, ssl, sys, threading, urllib.parse
+import base64, datetime, hashlib, hmac, http.server, re, ssl, sys, threading, urllib.parse
 
 KEYS = {"key": ("secret", None), "temporary": ("secret", "token")}
 plan, lock, buckets = sys.argv[1], threading.Lock(), {}
 
 REFUSALS = {
     "denied": (403, "AccessDenied"), "unknown": (403, "InvalidAccessKeyId"), "expired": (400, "ExpiredToken"),
+    "invalid": (400, "InvalidRequest"),
     "skewed": (403, "RequestTimeTooSkewed"), "moved": (301, "PermanentRedirect"), "gone": (404, "NoSuchBucket"),
 }
 
@@ -107,7 +110,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 with open(plan, "w") as file:
                     file.write("".join(f"{line}\n" for line in lines[1:]))
             with open(plan + ".log", "a") as file:
-                file.write(f"{self.command} {self.path}\n")
+                mark = " Content-MD5" if "Content-MD5" in self.headers else ""
+                file.write(f"{self.command} {self.path}{mark}\n")
             if self.fault == "drop":
                 self.close_connection = True
                 return
@@ -133,7 +137,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if bucket == "elsewhere" and region != "eu-west-9":
             more, headers = "<Region>eu-west-9</Region>", {"x-amz-bucket-region": "eu-west-9"}
             return self.error(301, "PermanentRedirect", "use another endpoint", more, headers)
-        if bucket not in ("bucket", "ignoring", "refusing", "readonly", "full", "elsewhere"):
+        if bucket not in ("bucket", "ignoring", "refusing", "readonly", "full", "elsewhere", "locked"):
             return self.error(404, "NoSuchBucket")
         objects = buckets.setdefault(bucket, {})
         if self.command in ("PUT", "DELETE") and bucket == "readonly":
@@ -141,6 +145,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.command == "PUT" and bucket == "full":
             return self.error(403, "QuotaExceeded")
         if self.command == "PUT":
+            md5 = self.headers.get("Content-MD5")
+            if bucket == "locked" and not md5:
+                return self.error(400, "InvalidRequest", "Content-MD5 OR x-amz-checksum- HTTP header is required for "
+                                  "Put Object requests with Object Lock parameters")
+            if md5 and base64.b64decode(md5) != hashlib.md5(body).digest():
+                return self.error(400, "BadDigest", "The Content-MD5 you specified did not match what we received.")
             condition = self.headers.get("If-None-Match")
             if condition and bucket == "refusing":
                 return self.error(501, "NotImplemented", "a header that is not implemented")

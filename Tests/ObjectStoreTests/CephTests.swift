@@ -140,6 +140,13 @@ private let cluster = ProcessInfo.processInfo.environment["CEPH_CLUSTER"]
         #expect(try desk.length(of: name) == nil)
     }
 
+    @Test("bytes that are not those that were signed are refused")
+    func changedOnItsWay() throws {
+        let error = expect(.busy) { try store().put(name, from: ChangingSource()) }
+        #expect(error?.description.contains("XAmzContentSHA256Mismatch") == true)
+        #expect(try store().length(of: name) == nil)
+    }
+
     // Ceph 16 ignores conditions in a bucket with versions. Nothing is lost: the older version stays.
     @Test("a bucket with object lock is written and read, and does not refuse to replace")
     func objectLock() throws {

@@ -75,6 +75,41 @@ import Threading
         #expect(source.sent.withLock { $0 } == 3_000_000)
     }
 
+    @Test("the MD5 of objects is sent to a store that has refused one without it, and to no other")
+    func md5() throws {
+        let (a, b) = (try #require(ObjectName("a")), try #require(ObjectName("b")))
+        let usual = try server.store()
+        #expect(try usual.put(a, [1, 2]) == .created)
+        #expect(try usual.put(b, [1, 2]) == .created)
+        #expect(try server.requests() == ["PUT /bucket/desk/a", "PUT /bucket/desk/b"])
+        let locked = try server.store("locked")
+        #expect(try locked.put(a, [1, 2]) == .created)
+        #expect(try locked.put(b, [3]) == .created)
+        #expect(
+            try server.requests() == ["PUT /locked/a", "PUT /locked/a Content-MD5", "PUT /locked/b Content-MD5"])
+        #expect(try locked.get(a) == [1, 2])
+        #expect(try locked.get(b) == [3])
+    }
+
+    @Test("a request that is invalid for another reason is not sent again with an MD5")
+    func otherRefusals() throws {
+        let store = try server.store()
+        try server.plan("invalid")
+        let error = expect(.unexpectedAnswer) { try store.put(name, [1]) }
+        #expect(error?.description.contains("InvalidRequest") == true)
+        #expect(try server.requests() == ["PUT /bucket/desk/segments/a.age"])
+        #expect(try store.put(name, [1]) == .created)
+        #expect(try server.requests() == ["PUT /bucket/desk/segments/a.age"])
+    }
+
+    @Test("bytes that are not those that were signed are refused")
+    func changedOnItsWay() throws {
+        let store = try server.store()
+        let error = expect(.busy) { try store.put(name, from: ChangingSource()) }
+        #expect(error?.description.contains("XAmzContentSHA256Mismatch") == true)
+        #expect(try store.length(of: name) == nil)
+    }
+
     @Test("an object whose answer was lost is there, and is not written again")
     func lostAnswers() throws {
         let store = try server.store()

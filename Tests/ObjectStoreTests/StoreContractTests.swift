@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 /// The stores that need nothing but this machine.
 enum LocalStore: String, CaseIterable, CustomTestStringConvertible {
@@ -117,5 +118,19 @@ func expect<Result>(
         let error = error as? ObjectStoreError
         #expect(error?.code == expected, sourceLocation: location)
         return error
+    }
+}
+
+/// A source that has other bytes each time: what is sent is never what was hashed.
+final class ChangingSource: ObjectSource {
+    private let reads = Locked<UInt8>(0)
+
+    var length: UInt64 { 1 }
+
+    func read(_ range: Range<UInt64>) -> [UInt8] {
+        reads.withLock { reads in
+            reads += 1
+            return [reads]
+        }
     }
 }

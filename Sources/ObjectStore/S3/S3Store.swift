@@ -8,7 +8,8 @@ internal import Threading
 /// Objects below a prefix in a bucket.
 ///
 /// An object is one PUT with `If-None-Match: *`, so that it appears as a whole or not at all, and replaces nothing. It is
-/// signed with its SHA-256, and its MD5 lets the store notice a damaged upload.
+/// signed with its SHA-256, which lets the store notice a damaged upload. Its MD5, which takes as long as encrypting it, is
+/// sent only to stores that ask for it.
 package final class S3Store: ObjectStore {
     package let address: String
     private let prefix: String
@@ -20,9 +21,15 @@ package final class S3Store: ObjectStore {
     private let credentials: Locked<S3Credentials>
     private let client: HTTPClient
     private let closing = StoreClosing()
-    /// Whether the store has said that it knows no conditions.
-    private let knowsNoConditions = Locked(false)
+    private let demands = Locked(Demands())
     private let clock: @Sendable () -> Int64
+
+    /// What the store has said about PUTs when it refused one.
+    private struct Demands {
+        var noConditions = false
+        /// As for a bucket with object lock on AWS, for which a signed SHA-256 is not enough.
+        var md5 = false
+    }
 
     private struct Base {
         let scheme: String
@@ -96,24 +103,21 @@ package final class S3Store: ObjectStore {
         guard source.length <= S3Store.objectLimit else {
             throw ObjectStoreError(.tooLarge, operation, "an object has at most \(S3Store.objectLimit >> 30) GiB")
         }
-        var digest = SHA256()
-        var sum = Insecure.MD5()
-        try source.unpaced.forEachPiece(operation) { (piece) throws(ObjectStoreError) in
-            piece.withUnsafeBytes {
-                digest.update(bufferPointer: $0)
-                sum.update(bufferPointer: $0)
-            }
-        }
-        let hash = S3Signature.hexadecimal(digest.finalize())
-        let headers = ["content-md5": Data(sum.finalize()).base64EncodedString()]
+        let hash = S3Signature.hexadecimal(try S3Store.digest(SHA256(), of: source, operation))
+        var md5: String?
         return try retrying(operation) { (number) throws(ObjectStoreError) in
             // An earlier try may have succeeded. Then the object is not sent again, if it may be looked for.
             if number > 0, source.length > 1 << 20, (try? isThere(name, operation)) == true { return .exists }
-            let isConditional = !knowsNoConditions.withLock { $0 }
-            if !isConditional, try find(name, operation) != nil { return .exists }
-            let conditions = isConditional ? ["if-none-match": "*"] : [:]
-            let answer = try send(
-                "PUT", name.text, headers: headers.merging(conditions) { $1 }, body: source, payload: hash, operation)
+            let demands = demands.withLock { $0 }
+            if demands.noConditions, try find(name, operation) != nil { return .exists }
+            var headers = demands.noConditions ? [:] : ["if-none-match": "*"]
+            if demands.md5 {
+                if md5 == nil {
+                    md5 = Data(try S3Store.digest(Insecure.MD5(), of: source, operation)).base64EncodedString()
+                }
+                headers["content-md5"] = md5
+            }
+            let answer = try send("PUT", name.text, headers: headers, body: source, payload: hash, operation)
             switch answer.status {
             case 200, 201, 204: return .created
             case 412, 304:
@@ -124,13 +128,38 @@ package final class S3Store: ObjectStore {
                 return .exists
             default:
                 let error = ObjectStoreError(answer, operation)
-                if error.code == .notSupported, isConditional {
-                    knowsNoConditions.withLock { $0 = true }
-                    throw ObjectStoreError(.busy, operation, error.detail)
+                if error.code == .notSupported, !demands.noConditions {
+                    self.demands.withLock { $0.noConditions = true }
+                } else if !demands.md5, S3Store.demandsMD5(answer) {
+                    self.demands.withLock { $0.md5 = true }
+                } else {
+                    throw error
                 }
-                throw error
+                throw ObjectStoreError(.busy, operation, error.detail)
             }
         }
+    }
+
+    /// Whether a request without `Content-MD5` was refused for that reason.
+    ///
+    /// AWS: InvalidRequest, "Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object
+    /// Lock parameters"; others: MissingContentMD5.
+    private static func demandsMD5(_ answer: HTTPAnswer) -> Bool {
+        guard answer.status == 400 else { return false }
+        let xml = S3Answer(answer.body)
+        return ["Code", "Message"].contains { part in
+            xml.text(part)?.filter { $0 != "-" }.lowercased().contains("contentmd5") == true
+        }
+    }
+
+    private static func digest<Function: HashFunction>(
+        _ function: Function, of source: any ObjectSource, _ operation: String
+    ) throws(ObjectStoreError) -> Function.Digest {
+        var function = function
+        try source.unpaced.forEachPiece(operation) { (piece) throws(ObjectStoreError) in
+            piece.withUnsafeBytes { function.update(bufferPointer: $0) }
+        }
+        return function.finalize()
     }
 
     package func get(_ name: ObjectName, _ range: Range<UInt64>?) throws(ObjectStoreError) -> [UInt8] {
