@@ -443,9 +443,9 @@ struct RootMachine: Sendable {
         case .reading, .watching, .ending, .closing, .leaving: break
         }
         if mayEnter, !gaps.isEmpty {
-            (deed, gaps, mayEnter) = (.entering(gaps), [], false)
-            if case .entering(let gaps) = deed { act(.enter(gaps)) }
-            return
+            let new = gaps
+            (deed, gaps, mayEnter) = (.entering(new), [], false)
+            return act(.enter(new))
         }
         switch state {
         case .looking, .waiting, .arming, .appeared, .ended: return
@@ -492,7 +492,7 @@ struct RootMachine: Sendable {
         if isRestarting, isAway { return close(nil) }
         switch flush {
         // The last capture has the large file that is being read; what else is due is captured meanwhile.
-        case .needed where reading != nil: captureBatch()
+        case .needed where reading != nil: if isOver(pauseEnd) { captureBatch() }
         case .needed:
             state = .ending(.asked)
             act(.flush(.end))
