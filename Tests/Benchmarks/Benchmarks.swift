@@ -131,11 +131,13 @@ struct HelpWithCommand: ParsableCommand {
     @Argument var what: String
     @Argument var subject: String
     @Argument var count: Int
+    @Option var segmentBytes: Int?
 
     func run() throws {
         switch what {
         case "snapshots": try ManySnapshotsArchive.grow(in: FilePath(subject), to: count)
-        case "history": try LongHistory.make(in: FilePath(subject), snapshots: count)
+        case "history":
+            try LongHistory.make(in: FilePath(subject), snapshots: count, segmentBytes: segmentBytes)
         case "versions": try LargeVersions.make(in: FilePath(subject), versions: count)
         case "noise": try NoisyArchive.make(in: FilePath(subject), snapshots: count)
         case "chunks": try ManyChunksArchive.make(in: FilePath(subject), chunks: count)

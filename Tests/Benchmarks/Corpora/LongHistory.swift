@@ -35,7 +35,16 @@ enum LongHistory {
     }
 
     /// Creates the archive in `directory`.
-    static func make(in directory: FilePath, snapshots count: Int) throws {
+    ///
+    /// - Parameter segmentBytes: where its segments are sealed; nil for the usual size.
+    static func make(in directory: FilePath, snapshots count: Int, segmentBytes: Int? = nil) throws {
+        if let segmentBytes {
+            try Directory.create(directory, permissions: 0o700, durable: false)
+            let manifest = ArchiveManifest(
+                id: .random(), created: .now, parameters: ArchiveManifest.Parameters(segmentBytes: segmentBytes))
+            try DurableFile.create(
+                directory: directory, name: CName("archive.json".utf8), contents: manifest.encoded())
+        }
         let store = try ArchiveStore.open(directory, creating: true)
         let nodes = StoredNodes(store)
         var random = SeededGenerator(seed: 1)

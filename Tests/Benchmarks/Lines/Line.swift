@@ -25,7 +25,7 @@ enum Lines {
             LongHistoryQuestions(), LargeVersionsQuestions(), Rebuild(),
             StateSaves(), StartUp(), StatusOfRoots(),
             SparseFile(), DenseFile(), ByteInserted(), LinesAppended(), PagesChanged(), CoreLoops(),
-            InstructionCounts(), Replication(tree),
+            InstructionCounts(), Replication(tree), ReplicatedHistory(), SavesBesideReplicating(),
         ]
         return lines
     }

@@ -1,7 +1,5 @@
 // A replica beside rclone and restic at the same store: sending, a save's way, reading a file, listing, restoring.
 
-internal import FoundationEssentials
-internal import Glibc
 internal import SystemPackage
 
 struct Replication: Line {
@@ -24,13 +22,8 @@ struct Replication: Line {
         try TextFile.write("saved\n", to: file)
         let store = workshop.place("store")
         try workshop.archiver.capture(tree, into: store).forEach { try $0.run() }
-        let key = workshop.place("key").string
-        let made = try workshop.archiver.command("keys", "new", "--output", key, store: store).text()
-        guard let recipient = made.split(separator: "\n").first else { throw BenchmarkError("no key was made") }
-        let scene = Scene(workshop: workshop, tree: tree, store: store, key: key, recipient: String(recipient))
-        var kinds: [ReplicaPlace.Kind] = [.directory]
-        if let endpoint = ReplicaPlace.endpoint { kinds.append(.s3(endpoint)) }
-        return try kinds.flatMap { try rows(of: $0, scene) }
+        let scene = Scene(workshop: workshop, tree: tree, store: store, key: try ReplicaKey(workshop))
+        return try ReplicaPlace.Kind.all.flatMap { try rows(of: $0, scene) }
     }
 
     /// What the works share.
@@ -38,8 +31,7 @@ struct Replication: Line {
         let workshop: Workshop
         let tree: FilePath
         let store: FilePath
-        let key: String
-        let recipient: String
+        let key: ReplicaKey
 
         /// A command of archiver on the archive.
         func archiver(_ words: String..., at place: ReplicaPlace) -> Command {
@@ -48,7 +40,7 @@ struct Replication: Line {
 
         /// A command of archiver that reads the replica.
         func reading(_ words: String..., at place: ReplicaPlace) -> Command {
-            command(words + ["--identity", key], in: place.url, place)
+            command(words + ["--identity", key.file], in: place.url, place)
         }
 
         private func command(_ words: [String], in archive: String, _ place: ReplicaPlace) -> Command {
@@ -79,9 +71,9 @@ struct Replication: Line {
                     place = try ReplicaPlace(kind, workshop)
                     let name = "bench\(workshop.place("replica").lastComponent?.string.filter(\.isNumber) ?? "")"
                     let url = place.url
-                    try scene.archiver("replica", "add", name, url, "--recipient", scene.recipient, at: place).run()
+                    try scene.archiver("replica", "add", name, url, "--recipient", scene.key.recipient, at: place).run()
                     let run = try scene.archiver("replica", "sync", name, at: place).measured()
-                    sent = try Replication.size(scene.archiver("fleet", url, "--json", at: place).text())
+                    sent = try ReplicaPlace.size(scene.archiver("fleet", url, "--json", at: place).text())
                     // The last one stays, for the works that follow.
                     if round < workshop.rounds { try scene.archiver("replica", "remove", name, at: place).run() }
                     return run
@@ -140,7 +132,7 @@ struct Replication: Line {
                         try Command(
                             [
                                 workshop.archiver.binary, "replica", "clone", place.url, target.string, "--identity",
-                                scene.key, "--quiet",
+                                scene.key.file, "--quiet",
                             ], environment: place.environment
                         ).measured()
                     }
@@ -186,63 +178,5 @@ struct Replication: Line {
         ]
         if let run = resticRun { rows.append(Row(name, work, "restic, one backup", [run])) }
         return rows
-    }
-
-    /// "18 objects, 239 MiB", from the JSON of `fleet`.
-    private static func size(_ json: String) throws -> String {
-        struct Member: Decodable {
-            let objects: Int
-            let storedBytes: Int
-        }
-        let members = try JSONDecoder().decode([Member].self, from: Data(json.utf8))
-        return members.map { "\($0.objects) objects, \(Figure.bytes($0.storedBytes))" }.joined()
-    }
-}
-
-/// A place in a store, as each of the programs names it.
-private struct ReplicaPlace {
-    enum Kind {
-        case directory
-        /// A bucket: `http://127.0.0.1:7480/bucket`; the credentials are in the environment.
-        case s3(String)
-
-        var name: String {
-            switch self {
-            case .directory: "to a directory"
-            case .s3: "to S3"
-            }
-        }
-    }
-
-    let url: String
-    let rclone: String
-    var restic: String
-    var environment: [String: String] = [:]
-
-    /// The bucket that the environment names; nil for none.
-    static var endpoint: String? { getenv("BENCH_S3").map { String(cString: $0) } }
-
-    /// Makes a new place.
-    init(_ kind: Kind, _ workshop: Workshop) throws {
-        let new = workshop.place("replica")
-        switch kind {
-        case .directory:
-            try Command("mkdir", new.string).run()
-            url = "file://\(new)"
-            rclone = new.string
-            restic = new.string
-        case .s3(let address):
-            guard let slash = address.lastIndex(of: "/"), slash > address.startIndex else {
-                throw BenchmarkError("BENCH_S3 is not http://HOST/BUCKET")
-            }
-            let (endpoint, bucket) = (address[..<slash], address[address.index(after: slash)...])
-            let prefix = "\(workshop.directory.lastComponent?.string ?? "bench")/\(new.lastComponent?.string ?? "")"
-            url = "s3://\(bucket)/\(prefix)?endpoint=\(endpoint)"
-            rclone = ":s3:\(bucket)/\(prefix)"
-            restic = "s3:\(endpoint)/\(bucket)/\(prefix)"
-            environment = [
-                "RCLONE_S3_PROVIDER": "Other", "RCLONE_S3_ENV_AUTH": "true", "RCLONE_S3_ENDPOINT": "\(endpoint)",
-            ]
-        }
     }
 }
