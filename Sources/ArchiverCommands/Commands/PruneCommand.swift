@@ -59,6 +59,9 @@ struct PruneCommand: ParsableCommand {
         console.warn(damaged, count: damaged.count, limit: 10) { Escaping.text($0) }
         if !damaged.isEmpty { throw ExitStatus.damaged }
         if result.isShort { console.warn("archiver: \(MaintenanceText.shortage(result, isDryRun: change.dryRun))") }
-        if result.isShort || result.pruned?.withoutRoom ?? 0 > 0 { throw ExitStatus.incomplete }
+        let withoutRoom = result.pruned.flatMap(MaintenanceText.withoutRoom)
+        // The summary says it, where there is one.
+        if let withoutRoom, console.isJSON || console.isQuiet { console.warn("archiver: \(withoutRoom)") }
+        if result.isShort || withoutRoom != nil { throw ExitStatus.incomplete }
     }
 }

@@ -25,7 +25,7 @@ enum MaintenanceText {
         let user =
             result.waitedFor.map { "\(Escaping.text($0)) may need: it is suspended" } ?? "another process is writing"
         var skipped = result.inUse > 0 ? "; skipped \(Plural.of(result.inUse, "segment")) that \(user)" : ""
-        if result.withoutRoom > 0 { skipped += "; \(withoutRoom(result))" }
+        if let text = withoutRoom(result) { skipped += "; \(text)" }
         if result.unreplicated > 0 {
             skipped +=
                 "; \(ByteCount.text(result.bytesUnreplicated)) in \(Plural.of(result.unreplicated, "segment")) stay until "
@@ -41,7 +41,9 @@ enum MaintenanceText {
         return "\(verb) \(ByteCount.text(result.freedBytes)): \(sizes)" + skipped
     }
 
-    private static func withoutRoom(_ result: PruneResult) -> String {
+    /// What stays because the disk has no room for copies; nil if nothing does.
+    static func withoutRoom(_ result: PruneResult) -> String? {
+        if result.withoutRoom == 0 { return nil }
         let (dead, count) = (ByteCount.text(result.bytesWithoutRoom), Plural.of(result.withoutRoom, "segment"))
         return "\(dead) in \(count) stay: the disk has no room for a copy of what is still needed there; free "
             + "\(ByteCount.text(result.roomNeeded)) on it, or forget more snapshots"

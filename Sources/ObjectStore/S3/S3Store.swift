@@ -22,6 +22,9 @@ package final class S3Store: ObjectStore {
     private let client: HTTPClient
     private let closing = StoreClosing()
     private let demands = Locked(Demands())
+    /// Held while an object is hashed: if all that are sent together were hashed together, the store would be idle for as
+    /// long as that takes.
+    private let hashing = Locked(())
     private let clock: @Sendable () -> Int64
 
     /// What the store has said about PUTs when it refused one.
@@ -103,7 +106,9 @@ package final class S3Store: ObjectStore {
         guard source.length <= S3Store.objectLimit else {
             throw ObjectStoreError(.tooLarge, operation, "an object has at most \(S3Store.objectLimit >> 30) GiB")
         }
-        let hash = S3Signature.hexadecimal(try S3Store.digest(SHA256(), of: source, operation))
+        let hash = try hashing.withLock { (_) throws(ObjectStoreError) in
+            S3Signature.hexadecimal(try S3Store.digest(SHA256(), of: source, operation))
+        }
         var md5: String?
         return try retrying(operation) { (number) throws(ObjectStoreError) in
             // An earlier try may have succeeded. Then the object is not sent again, if it may be looked for.

@@ -56,11 +56,6 @@ extension FaultPlace {
         }
     }
 
-    func checkSoundness() throws {
-        let check = try run("check", "--data")
-        if check.status != 0 { throw Wrong(description: "check: \(check.text)\(check.errorText)") }
-    }
-
     /// Checks that the next capture works and that files outside are unchanged.
     func checkAfterwards() throws {
         try write("after the fault", "now")

@@ -1,6 +1,7 @@
 // The place in which a command runs with faults: a tree, an archive and a directory outside, reset for every fault.
 
 import ArchiveFormat
+import ArchiverKit
 import FileIO
 import Foundation
 import Glibc
@@ -149,25 +150,37 @@ final class FaultPlace {
 
     func leftovers(in directory: FilePath) throws -> String { try shell("find \(directory) -name '.archiver-*'") }
 
+    /// Opens the archive in this process: starting a program takes longer than what it is asked here.
+    private func opened() throws -> Archive { try Archive.open(archive, creating: false) }
+
     /// The ids of all snapshots.
     func listed() throws -> [String] {
-        let outcome = try run("list", "--json", "--root", tree.string)
-        if outcome.status != 0 {
-            guard announced.isEmpty else { throw Wrong(description: "list: \(outcome.errorText)") }
+        do {
+            return try opened().snapshots(SnapshotQuery(root: ArchivedRoot(here: tree))).map(\.id.description)
+        } catch {
+            guard announced.isEmpty else { throw Wrong(description: "list: \(error)") }
             return []
         }
-        return try JSON.array(outcome.output).compactMap { $0["id"] as? String }
     }
 
     /// Restores the snapshot `id` into another directory.
     func restored(_ id: String) throws -> FilePath {
         let out = place.appending("out")
         try shell("rm -rf \(out)")
-        let outcome = try run("restore", id, "--target", out.string)
-        guard outcome.status == 0 else {
-            throw Wrong(description: "restore of \(id.prefix(8)): exit \(outcome.status) \(outcome.errorText)")
+        do {
+            let archive = try opened()
+            let result = try archive.restore(archive.snapshot(SnapshotSelector(id)), RestoreOptions(target: out))
+            guard result.isComplete else { throw Wrong(description: "\(result.problems)") }
+        } catch {
+            throw Wrong(description: "restore of \(id.prefix(8)): \(error)")
         }
         return out
+    }
+
+    /// Checks that everything in the archive is intact, and can be restored.
+    func checkSoundness() throws {
+        let check = try opened().check(data: .all)
+        if check.findingCount > 0 { throw Wrong(description: "check: \(check.findings.map(\.message))") }
     }
 
     /// The paths below `tree` with their contents.

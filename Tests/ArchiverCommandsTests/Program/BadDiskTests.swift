@@ -212,6 +212,10 @@ struct BadDiskTests {
             #expect(foreseen.json[key] as? Int == stuck.json[key] as? Int, "\(key)")
         }
         #expect(stuck.json["segmentsWithoutRoom"] as? Int == 1)
+        let quiet = try work.run("prune", "--now", "--quiet")
+        for outcome in [stuck.outcome, quiet] {
+            #expect(outcome.status == 3 && outcome.errorText.contains("no room for a copy"), "\(outcome.errorText)")
+        }
         #expect(try #require(stuck.json["bytesWithoutRoom"] as? Int) > 3_900_000)
         #expect(try work.run("check", "--data").status == 0)
 
