@@ -1,7 +1,9 @@
 // Reading a file takes few system calls; reusing the walk's status saves one, and hides no change.
 
 import ArchiveFormat
+import Dispatch
 import FileIO
+import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
@@ -70,6 +72,33 @@ import Testing
         #expect(entry.content == .inline(Array("as it is now".utf8)))
         #expect(entry.permissions == 0o600)
         #expect(!entry.isUnstable)
+    }
+
+    @Test("a file that changes while it is read is read as it was or as it is") func changedWhileRead() throws {
+        let size = 24 << 20
+        var random = SeededGenerator("a file that changes while it is read")
+        try sandbox.root.write("file", random.noise(size))
+        let progress = OperationProgress()
+        let device = try FileStatus.read(directory.descriptor).device
+        let packer = ChunkPacker(sandbox.archive.store, nil)
+        let reader = EntryReader(FileReader(packer, progress: progress), device: device, isLocal: true)
+        let before = try suspect("file")
+        let old = try #require(try reader.read(before).new).content
+        let (path, done) = (sandbox.root.full("file").string, DispatchSemaphore(value: 0))
+        Thread.detachNewThread {
+            while progress.reading.bytes <= UInt64(size) { sched_yield() }
+            // The reader has the old first byte and will have the new last one.
+            let file = open(path, O_WRONLY)
+            pwrite(file, "a", 1, 0)
+            pwrite(file, "z", 1, off_t(size - 1))
+            close(file)
+            done.signal()
+        }
+        let found = try #require(try reader.read(before).new).content
+        done.wait()
+        let new = try #require(try reader.read(try suspect("file")).new).content
+        #expect(old != new)
+        #expect(found == old || found == new)
     }
 
     /// The new file has the size and possibly the time that the walk saw, as after a change within one clock tick.

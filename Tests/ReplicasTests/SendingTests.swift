@@ -249,6 +249,23 @@ struct SendingTests {
         #expect(Set(try copy.snapshots().map(\.id)).isSuperset(of: made))
     }
 
+    @Test("a replica is not complete while a segment cannot be sent")
+    func incomplete() throws {
+        let scene = try ReplicaScene(segmentBytes: 8_000)
+        var number = 0
+        repeat {
+            try scene.capture(number)
+            number += 1
+        } while try scene.archive.store.catalogue.segments().first?.isSealed == false
+        let row = try #require(try scene.archive.store.catalogue.segments().first)
+        let segments = scene.archive.directory.appending("segments")
+        let name = try #require(FilePath(row.path).lastComponent)
+        #expect(rename(segments.string + "/" + row.path, segments.appending(name).string) == 0)
+        try scene.reopen()
+        #expect(try scene.send().problems.count == 1)
+        #expect(try scene.status.completeUntil == nil)
+    }
+
     @Test("a clone that was interrupted is finished by the next one, and nothing else is written into")
     func resumed() throws {
         let scene = try ReplicaScene()

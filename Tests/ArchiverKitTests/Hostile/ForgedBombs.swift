@@ -18,19 +18,13 @@ extension ForgedArchive {
     /// An array with as many items as fit into a block with `spare` other bytes.
     private static func array(of item: [UInt8], spare: Int = 1 << 16) -> [UInt8] {
         let count = (most - spare) / item.count
-        return head(0x80, count) + Array([[UInt8]](repeating: item, count: count).joined())
+        return head(0x80, count) + [UInt8](repeating: item, times: count)
     }
 
     /// A map from numbers to `value`, with as many pairs as fit into a block.
     private static func numbered(_ value: [UInt8], spare: Int = 1 << 16) -> [UInt8] {
         let count = (most - spare) / (5 + value.count)
-        var bytes = head(0xa0, count)
-        bytes.reserveCapacity(most)
-        for number in 0..<count {
-            bytes += head(0, number + (1 << 16))
-            bytes += value
-        }
-        return bytes
+        return head(0xa0, count) + [UInt8](numbering: value, times: count, from: 1 << 16)
     }
 
     /// The head of a CBOR item of the major type `major`.
@@ -91,7 +85,7 @@ extension ForgedArchive {
                 // Each block has eight chunks; block n's chunk n is a base of all blocks of the next level.
                 var (nextSource, nextBases): ([UInt8], [ChunkID]) = ([], [])
                 for number in 0..<8 {
-                    let raw = [UInt8(level * 8 + number)] + source.dropLast()
+                    let raw = source.shifted(behind: UInt8(level * 8 + number))
                     let chunks = (0..<8).map {
                         RawChunk(kind: .content, bytes: Array(raw[$0 * chunkBytes..<($0 + 1) * chunkBytes]))
                     }
