@@ -144,12 +144,12 @@ class Browser:
         return answer["result"].get("value")
 
     def text(self, selector):
-        """Returns the text of an element; empty if there is none or it is hidden."""
+        """Returns the text of an element; empty if there is none, it is hidden, or the page is being replaced by another one."""
         return self.run("const found = document.querySelector(arguments[0]);"
-                        "return found?.checkVisibility() ? found.textContent.trim() : ''", selector)
+                        "return found?.checkVisibility() ? found.textContent.trim() : ''", selector) or ""
 
     def texts(self, selector):
-        return self.run("return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector)
+        return self.run("return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector) or []
 
     def attribute(self, selector, name):
         return self.run("return document.querySelector(arguments[0])?.getAttribute(arguments[1])", selector, name)
