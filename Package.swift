@@ -113,8 +113,8 @@ let modules: [[Target]] = [
     module(
         "Keeping",
         uses: [
-            "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Exclusions", "FileIO", "History", "Roots",
-            "SnapshotTree", crypto, system,
+            "ArchiveFormat", "ArchiveStorage", "Archives", "Capturing", "Compression", "Exclusions", "FileIO",
+            "History", "Roots", "SnapshotTree", crypto, system,
         ]),
     // Observer, Memento, Command as a small library.
     module("Mementos", uses: ["Threading"], tests: []),

@@ -1,15 +1,47 @@
 // Labels, pins, notes, policies, unforgotten records and deletions: their bytes, and the values that are refused.
 
-import ArchiveFormat
 import FileIO
 import TestSupport
 import Testing
+
+@testable import ArchiveFormat
 
 @Suite("Rules of labels, pins, notes and policies")
 struct KeepingRecordTests {
     private static let id = "5820" + String(repeating: "11", count: 32)
     private static let target = [UInt8](repeating: 0x11, count: 32).withUnsafeBytes { ChunkID(exactly: $0) }
     private static let time = Timestamp(seconds: 5)
+
+    private func quick<Record: ArchiveRecord>(_ bytes: [UInt8], as type: Record.Type) -> Record? {
+        bytes.withUnsafeBytes { bytes in
+            var reader = CBORReader(bytes)
+            guard let record = try? Record.read(quickly: &reader), (try? reader.finish()) != nil else { return nil }
+            return record
+        }
+    }
+
+    /// Expects that the quick reading of bytes reads what any other reading does, if it reads them.
+    private func expectAgreement<Record: ArchiveRecord>(_ bytes: [UInt8], as type: Record.Type, _ seed: UInt64) {
+        guard let record = quick(bytes, as: Record.self) else { return }
+        #expect((try? Record(decodingAny: bytes)) == record, "seed \(seed): \(bytes)")
+    }
+
+    @Test("labels and gaps are read quickly, and exactly as by any other reading, also from damaged bytes")
+    func quickly() throws {
+        var random = SeededGenerator("quick reading")
+        for _ in 0..<500 {
+            let gap = random.gap()
+            let label = LabelRecord(
+                target: random.chunkID(), time: random.recordTime(), label: random.oneIn(3) ? nil : "a" + random.text(),
+                sequence: random.oneIn(2) ? 1 : 1 + UInt64(random.below(1 << 40)))
+            #expect(quick(gap.encoded(), as: GapRecord.self) == gap, "seed \(random.seed)")
+            #expect(quick(label.encoded(), as: LabelRecord.self) == label, "seed \(random.seed)")
+            for _ in 0..<20 {
+                expectAgreement(damaged(gap.encoded(), using: &random), as: GapRecord.self, random.seed)
+                expectAgreement(damaged(label.encoded(), using: &random), as: LabelRecord.self, random.seed)
+            }
+        }
+    }
 
     @Test("the bytes of each record are those of the format document")
     func layout() throws {

@@ -100,6 +100,41 @@ extension GapRecord {
     }
 }
 
+extension GapRecord {
+    package static func read(quickly reader: inout CBORReader) throws(FormatError) -> GapRecord? {
+        var left = try reader.map()
+        var key: UInt64?
+        /// Whether the next field has this key.
+        func isNext(_ wanted: CodingKeys) throws(FormatError) -> Bool {
+            if key == nil, left > 0 {
+                key = try reader.unsigned()
+                left -= 1
+            }
+            guard key == UInt64(wanted.rawValue) else { return false }
+            key = nil
+            return true
+        }
+        guard try isNext(.rootPath) else { return nil }
+        let rootPath = Array(try reader.byteString())
+        let host = try isNext(.host) ? reader.presentText() : ""
+        guard try isNext(.cause), let cause = GapCause(rawValue: try reader.text()), try isNext(.start) else {
+            return nil
+        }
+        let start = try reader.timestamp()
+        guard try isNext(.end) else { return nil }
+        let end = try reader.timestamp()
+        let detail = try isNext(.detail) ? reader.text() : nil
+        var machine = MachineID.unknown
+        if try isNext(.machine) {
+            guard let given = MachineID(Array(try reader.byteString())), given != .unknown else { return nil }
+            machine = given
+        }
+        guard key == nil, left == 0, start <= end else { return nil }
+        return GapRecord(
+            rootPath: rootPath, host: host, cause: cause, start: start, end: end, detail: detail, machine: machine)
+    }
+}
+
 extension GapRecord: Codable {
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)

@@ -47,6 +47,26 @@ package struct LabelRecord: ArchiveRecord {
         if sequence != 1 { try fields.encode(sequence, forKey: .sequence) }
     }
 
+    package static func read(quickly reader: inout CBORReader) throws(FormatError) -> LabelRecord? {
+        let count = try reader.map()
+        guard count >= 2, try reader.unsigned() == 0 else { return nil }
+        let target = try reader.chunkID()
+        guard try reader.unsigned() == 1 else { return nil }
+        let time = try reader.timestamp()
+        var (label, sequence): (String?, UInt64) = (nil, 1)
+        for _ in 2..<count {
+            switch try reader.unsigned() {
+            case 2 where label == nil && sequence == 1: label = try reader.text()
+            case 3 where sequence == 1:
+                sequence = try reader.unsigned()
+                if sequence == 1 { return nil }
+            default: return nil
+            }
+        }
+        try FormatLimits.check(label, LabelRecord.limit, "a label")
+        return LabelRecord(target: target, time: time, label: label, sequence: sequence)
+    }
+
     package enum CodingKeys: Int, CodingKey, CaseIterable {
         case target = 0
         case time = 1

@@ -26,16 +26,22 @@ package struct StoredBlock: Sendable, Hashable {
 
     fileprivate static let columns = "location, length, depth, bases, isLasting"
 
+    private static var invalidRow: DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a block's row is invalid")
+    }
+
+    /// The length in a block's row: sums of lengths must not overflow.
+    fileprivate static func length(_ stored: Int64) throws -> Int {
+        guard (0...Int64(ArchiveManifest.Parameters.segmentBytesLimit)).contains(stored) else { throw invalidRow }
+        return Int(stored)
+    }
+
     fileprivate init(_ row: CatalogueRow) throws {
         let bytes = row.bytes(3)
-        let (length, depth) = (row.integer(1), row.integer(2))
-        // Sums of lengths must not overflow.
-        guard (0...Int64(ArchiveManifest.Parameters.segmentBytesLimit)).contains(length),
-            bytes.count.isMultiple(of: ChunkPrefix.byteCount), (0...Int64(BlockHeader.depthLimit)).contains(depth)
-        else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a block's row is invalid")
-        }
-        self.length = Int(length)
+        let depth = row.integer(2)
+        length = try StoredBlock.length(row.integer(1))
+        guard bytes.count.isMultiple(of: ChunkPrefix.byteCount), (0...Int64(BlockHeader.depthLimit)).contains(depth)
+        else { throw StoredBlock.invalidRow }
         isLasting = row.integer(4) != 0
         self.depth = Int(depth)
         bases = stride(from: 0, to: bytes.count, by: ChunkPrefix.byteCount).map { start in
@@ -67,6 +73,16 @@ extension Catalogue {
     /// Calls `body` with each block of all segments, in the order of locations; `body` must not use the catalogue.
     package func forEachBlock(_ body: (BlockLocation, StoredBlock) throws -> Void) throws(StorageError) {
         try forEachBlock("SELECT \(StoredBlock.columns) FROM block ORDER BY location", [], body)
+    }
+
+    /// Calls `body` with the packed location and the length of each block, in the order of locations.
+    func forEachBlockLength(_ body: (Int64, Int64) -> Void) throws(StorageError) {
+        try read { db in
+            try db.cachedStatement(sql: "SELECT location, length FROM block ORDER BY location").forEachRow([]) { row in
+                body(row.integer(0), Int64(try StoredBlock.length(row.integer(1))))
+                return true
+            }
+        }
     }
 
     private func forEachBlock(

@@ -46,7 +46,7 @@ enum CatalogueSchema {
     /// are not read because another file has the same segment id. `namedSegment` has the segments that must be there:
     /// other segments name them; if one is lost that was listed, what it held is known. `segment.state` is a `SegmentState`. A segment's
     /// number is never reused: a process may remember locations in it. `reference` has what unknown records and fields
-    /// refer to.
+    /// refer to. `usage` has what trees need, in parts that `UsageIndex` writes; their numbers are never reused.
     private static let segments = """
         CREATE TABLE segment (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -83,6 +83,10 @@ enum CatalogueSchema {
             id BLOB NOT NULL,
             PRIMARY KEY (record, id)
         ) WITHOUT ROWID;
+        CREATE TABLE usage (
+            number INTEGER PRIMARY KEY,
+            part BLOB NOT NULL
+        );
         CREATE TABLE healing (
             root INTEGER PRIMARY KEY,
             number INTEGER NOT NULL

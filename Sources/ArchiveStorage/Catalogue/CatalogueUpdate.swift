@@ -57,6 +57,8 @@ package struct CatalogueUpdate {
         /// Unreadable blocks that may hold a snapshot.
         let lost: [(offset: Int, snapshot: SnapshotID?)]
         var damage: [String]
+        /// What its records refer to by fields that this program does not know.
+        var references: [ListedReferences] = []
     }
 
     /// The most chunks collected for one transaction, some 40 bytes of memory each.
@@ -115,12 +117,14 @@ package struct CatalogueUpdate {
         // Notices decide which roots the records of all segments belong to.
         var notices: [any ListedRecord] = []
         for index in scanned.indices {
-            notices += try records(of: .notices, in: scanned[index], &scanned[index].damage, &summary)
+            notices += try records(of: .notices, in: &scanned[index], &summary)
         }
         try catalogue.enter(notices.sorted { $0.time < $1.time })
-        for segment in scanned { try enterReferences(of: segment) }
         let hasLost = !missing.isEmpty || scanned.contains { !$0.damage.isEmpty }
-        for segment in scanned { try enterRecords(of: segment, &summary) }
+        for index in scanned.indices {
+            findReferences(ofUnknownRecordsIn: &scanned[index])
+            try enterRecords(of: &scanned[index], &summary)
+        }
         if hasLost { try catalogue.recordLossesOfAnyRoot() }
         try findMissing(scanned, listing, &summary)
         return summary
@@ -191,19 +195,23 @@ package struct CatalogueUpdate {
 
     /// Enters the records of forgetting before all others: a forgotten record may break a rule of the format.
     private func enterForgotten(_ scanned: inout [Scanned], _ summary: inout Summary) throws(StorageError) {
-        var broken: [String] = []
-        for segment in scanned { try catalogue.enter(try records(of: .forgotten, in: segment, &broken, &summary)) }
-        if broken.isEmpty { return }
+        var isBroken = false
         for index in scanned.indices {
-            _ = try records(of: .forgotten, in: scanned[index], &scanned[index].damage, &summary)
+            var copy = scanned[index]
+            try catalogue.enter(try records(of: .forgotten, in: &copy, &summary))
+            if copy.damage.count > scanned[index].damage.count { isBroken = true }
+            scanned[index].references = copy.references
         }
+        if !isBroken { return }
+        // Now those are known that broken ones among them forget.
+        for index in scanned.indices { _ = try records(of: .forgotten, in: &scanned[index], &summary) }
     }
 
     /// Enters dropped segments, and skips those that still exist, left behind by a crash or a copy of the archive.
     private func passOverDropped(_ scanned: inout [Scanned], _ summary: inout Summary) throws(StorageError) {
         var dropped: [any ListedRecord] = []
         for index in scanned.indices {
-            dropped += try records(of: .droppedSegments, in: scanned[index], &scanned[index].damage, &summary)
+            dropped += try records(of: .droppedSegments, in: &scanned[index], &summary)
         }
         if dropped.isEmpty { return }
         try catalogue.enter(dropped)
@@ -427,36 +435,42 @@ package struct CatalogueUpdate {
         try catalogue.record(first + more, ofSegment: path)
     }
 
-    /// Enters what the segment's records refer to by fields that this program does not know.
-    private func enterReferences(of segment: Scanned) throws(StorageError) {
-        var found: [any ListedRecord] = []
-        for record in segment.scan.records {
-            // Unreadable records are reported where they are entered.
-            guard let bytes = try? store.read(record.id) else { continue }
+    /// Finds what the records of unknown kinds refer to.
+    private func findReferences(ofUnknownRecordsIn segment: inout Scanned) {
+        let known = Set(RecordKind.all.map(\.kind))
+        for record in segment.scan.records where !known.contains(record.kind) {
+            guard let bytes = bytes(of: record, in: segment) else { continue }
             let targets = record.unknownReferences(in: bytes)
-            if !targets.isEmpty { found.append(ListedReferences(record: record.id, targets: targets)) }
+            if !targets.isEmpty { segment.references.append(ListedReferences(record: record.id, targets: targets)) }
         }
-        if !found.isEmpty { try catalogue.enter(found) }
     }
 
-    private func enterRecords(of segment: Scanned, _ summary: inout Summary) throws(StorageError) {
-        var damage = segment.damage
+    /// The bytes of a record; nil if they cannot be read.
+    ///
+    /// They are read from their place, without a search. A following read of the record finds their block in the cache.
+    private func bytes(of record: FoundRecord, in segment: Scanned) -> [UInt8]? {
+        let place = BlockLocation(segment: segment.number, offset: record.offset)
+        return (try? store.read(record.id, at: place)) ?? (try? store.read(record.id))
+    }
+
+    private func enterRecords(of segment: inout Scanned, _ summary: inout Summary) throws(StorageError) {
         var records: [any ListedRecord] = []
         for kind in RecordKind.all where !RecordKind.enteredFirst.contains(kind.kind) {
-            let found = try self.records(of: kind, in: segment, &damage, &summary)
+            let found = try self.records(of: kind, in: &segment, &summary)
             summary.records[kind.kind, default: 0] += found.count
             // Where the last statement counts, the earlier ones then change nothing.
             let isLastFirst = [.label, .pin].contains(kind.kind)
             records += isLastFirst ? found.sorted { $0.isAfter($1) } : found
         }
         try recordLostSnapshots(of: segment, besides: records.compactMap { ($0 as? NewSnapshot)?.listed })
-        if damage.isEmpty, segment.isFromStart {
+        if segment.damage.isEmpty, segment.isFromStart {
             try catalogue.record(nil, ofSegment: segment.path)
         } else {
-            try record(damage, of: segment.path, &summary)
+            try record(segment.damage, of: segment.path, &summary)
         }
         try catalogue.enter(
-            segment: segment.number, length: segment.scan.length, chunks: [], records: CommitRecords(records))
+            segment: segment.number, length: segment.scan.length, chunks: [],
+            records: CommitRecords(records + segment.references))
         if segment.isClosed { try catalogue.markSealed(segment.number, length: segment.length) }
     }
 
@@ -498,17 +512,22 @@ package struct CatalogueUpdate {
         }
     }
 
-    /// The readable records of a kind in a segment; the others are added to `damage`.
+    /// The readable records of a kind in a segment; the others are added to its damage, and to its references what they
+    /// refer to by fields that this program does not know.
     private func records(
-        of kind: RecordKind, in segment: Scanned, _ damage: inout [String], _ summary: inout Summary
+        of kind: RecordKind, in segment: inout Scanned, _ summary: inout Summary
     ) throws(StorageError) -> [any ListedRecord] {
         var records: [any ListedRecord] = []
+        let shape = kind.shape()
         for found in segment.scan.records where found.kind == kind.kind {
+            // Unreadable records are reported by their own read.
+            let targets = bytes(of: found, in: segment).map { shape.unknownReferences(in: $0) } ?? []
+            if !targets.isEmpty { segment.references.append(ListedReferences(record: found.id, targets: targets)) }
             do {
                 records.append(try kind.read(store, found))
             } catch  where error.code == .damaged && error.path != layout.catalogue {
                 if try catalogue.isForgotten(found.id) { continue }
-                damage.append(error.message(about: kind.name(found.id)))
+                segment.damage.append(error.message(about: kind.name(found.id)))
             } catch  where error.code == .newerFormat {
                 try pass(error, &summary)
             }

@@ -9,31 +9,36 @@ public import Roots
 extension Archive {
     /// Returns what takes the space, by root or by path.
     ///
-    /// All tree nodes of all snapshots are read, each once. Chunks with several users count as shared. A block holds
-    /// several chunks; each counts with its share of the packed bytes.
+    /// All tree nodes of all snapshots are read, each once; the catalogue remembers what they need, so that the next call
+    /// reads only new ones. Chunks with several users count as shared. A block holds several chunks; each counts with
+    /// its share of the packed bytes.
     ///
     /// - Parameters:
     ///   - grouping: how to split the bytes.
-    ///   - progress: counts the entries visited.
-    /// - Throws: `ArchiverError`: `damaged` if a part of a snapshot cannot be read…
+    ///   - progress: counts the entries read.
+    /// - Throws: `ArchiverError`: `damaged` if a part of a new snapshot cannot be read…
     public func usage(
         by grouping: ArchiveUsage.Grouping = .root, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> ArchiveUsage {
+        try usage(by: grouping, progress: progress, now: .now)
+    }
+
+    /// The usage, with what thinning would free at an instant.
+    func usage(
+        by grouping: ArchiveUsage.Grouping, progress: OperationProgress? = nil, now: Timestamp
+    ) throws(ArchiverError) -> ArchiveUsage {
         try facing {
-            var survey = UsageSurvey(store, nodes, by: grouping, progress)
-            var going: Set<ChunkID> = []
-            let now = Timestamp.now
+            var survey = try UsageSurvey(store, nodes, by: grouping, progress)
+            var goingCount = 0
             for listed in try store.catalogue.roots() {
                 let root = ArchivedRoot(listed)
-                let rows = try store.catalogue.thinningRows(root: listed.number)
-                try survey.visit(rows.map(\.id), of: root, number: listed.number)
-                going.formUnion(try plan(root, listed.number, .usual, now: now).going.map(\.id.chunk))
+                let going = try plan(root, listed.number, .usual, now: now).going
+                goingCount += going.count
+                try survey.visit(root, number: listed.number, without: Set(going.map(\.id)))
             }
             try survey.visitStates()
-            var kept = ChunkSet()
-            var mark = LiveMark(store)
-            try mark.run(protecting: ForgottenSpan(since: Timestamp(seconds: .max)), without: going) { kept.insert($0) }
-            let shares = try ChunkShares(store, of: survey.uses, owners: survey.owners.count, kept: kept)
+            survey.end()
+            let shares = try ChunkShares(store, of: survey.uses, owners: survey.owners.count)
             let items = zip(survey.owners, zip(shares.bytes, survey.versions)).map { owner, figures in
                 ArchiveUsage.Item(owner: owner, ownBytes: figures.0, versions: figures.1)
             }
@@ -43,7 +48,7 @@ extension Archive {
             return ArchiveUsage(
                 items: items.sorted { ($0.ownBytes, $0.versions) > ($1.ownBytes, $1.versions) },
                 unneededBytes: stored > needed ? stored - needed : 0, room: try room(),
-                thinning: (going.count, shares.goingBytes), dailyBytes: try dailyBytes())
+                thinning: (goingCount, shares.goingBytes), dailyBytes: try dailyBytes())
         }
     }
 

@@ -1,4 +1,4 @@
-// Finds the user of each chunk; visits each tree node of the listed snapshots once.
+// Finds the user of each chunk; visits what each root and the saved states need.
 
 internal import ArchiveFormat
 internal import ArchiveStorage
@@ -14,134 +14,184 @@ struct UsageSurvey {
     private let progress: OperationProgress?
     private(set) var owners: [ArchiveUsage.Owner] = [.shared, .records]
     private(set) var versions = [0, 0]
-    private(set) var uses: [ChunkID: ChunkUse] = [:]
-    private var numbers: [ArchiveUsage.Owner: Int] = [.shared: UsageSurvey.shared, .records: UsageSurvey.records]
-    /// The nodes visited, by root: several roots may share a node.
-    private var visited: Set<Visit> = []
-    /// The versions of files counted so far: unchanged entries occur in many nodes.
-    private var counted: Set<Int> = []
-    /// The owner of the entry before: neighbours mostly have the same owner.
-    private var last: (prefix: [UInt8], number: Int)?
+    private var numbers: [ArchiveUsage.Owner: Int32] = [.shared: UsageSurvey.shared, .records: UsageSurvey.records]
+    private var index: UsageIndex
+    /// The snapshots, and whether they stay.
+    private var snapshots: [(id: SnapshotID, isKept: Bool)] = []
+    /// The owner of each item that is a chunk.
+    private var ownerOfItem: [Int32] = []
+    /// The last visit of each item: several roots may share a node.
+    private var visits: [Int32] = []
+    private var visit: Int32 = 0
+    private var isKept: [Bool] = []
+    /// The owner of each path of the root that is visited.
+    private var ownerOfPath: [Int32] = []
 
-    private struct Visit: Hashable {
-        let node: ChunkID
-        let root: Int64
-    }
-
-    private static let shared = 0
-    private static let records = 1
+    private static let shared: Int32 = 0
+    private static let records: Int32 = 1
+    private static let none: Int32 = -1
 
     init(
         _ store: ArchiveStore, _ nodes: StoredNodes, by grouping: ArchiveUsage.Grouping, _ progress: OperationProgress?
-    ) {
+    ) throws {
         self.store = store
         self.nodes = nodes
         self.grouping = grouping
         self.progress = progress
+        index = try UsageIndex(store.catalogue)
     }
 
     // MARK: Visiting
 
     /// Visits a root's snapshots.
-    mutating func visit(_ snapshots: [SnapshotID], of root: ArchivedRoot, number: Int64) throws {
-        last = nil
-        for id in snapshots {
-            uses[id.chunk] = ChunkUse(length: 256, owner: UsageSurvey.records)
-            try visit(tree: try store.snapshot(id).tree, of: root, number)
+    ///
+    /// - Parameter going: those that do not stay.
+    mutating func visit(_ root: ArchivedRoot, number: Int64, without going: Set<SnapshotID>) throws {
+        var (trees, kept): ([Int32], [Int32]) = ([], [])
+        var last: Int32?
+        for (id, tree) in try store.catalogue.trees(root: number) {
+            let known = index.item(.node, tree)
+            if known == nil, let last { index.makeFindable(tree: last) }
+            let item = try known ?? index.node(tree, from: nodes, progress)
+            if known == nil { index.save(store.catalogue, all: false) }
+            last = item
+            let stays = !going.contains(id)
+            snapshots.append((id, stays))
+            trees.append(item)
+            if stays { kept.append(item) }
         }
+        begin()
+        ownerOfPath = [Int32](repeating: UsageSurvey.none, count: index.paths.count)
+        for tree in trees { visit(tree: tree, of: root) }
+        keep(kept)
     }
 
     /// Visits the saved states.
     mutating func visitStates() throws {
         let owner = number(of: grouping == .root ? .states : .elsewhere)
-        for id in try store.catalogue.stateIDs() {
-            uses[id.chunk] = ChunkUse(length: 256, owner: UsageSurvey.records)
-            try use(store.stateRecord(id).content, by: owner)
-            versions[owner] += 1
+        let states = try store.catalogue.stateIDs().map { id in
+            let item = try index.state(id, in: store)
+            index.save(store.catalogue, all: false)
+            return item
+        }
+        begin()
+        for state in states {
+            ownerOfItem[Int(state)] = UsageSurvey.records
+            visits[Int(state)] = visit
+            use(needsOf: state, by: owner)
+            versions[Int(owner)] += 1
+        }
+        keep(states)
+    }
+
+    /// Ends the survey: saves what the index has learned, and removes what is gone if that is most of it.
+    mutating func end() {
+        let isUsed = { [ownerOfItem, visits] (item: Int32) in
+            visits[Int(item)] > 0 || ownerOfItem[Int(item)] != UsageSurvey.none
+        }
+        let count = Int32(index.items.count)
+        if (0..<count).count(where: isUsed) < count / 2 {
+            index.compact(store.catalogue, isUsed)
+        } else {
+            index.save(store.catalogue, all: true)
         }
     }
 
-    private mutating func visit(tree: ChunkID, of root: ArchivedRoot, _ number: Int64) throws {
+    /// The chunks that are used, by the first 64 bits of their ids.
+    var uses: [UInt64: ChunkUse] {
+        var uses: [UInt64: ChunkUse] = [:]
+        uses.reserveCapacity(snapshots.count + index.items.count)
+        for (number, item) in index.items.enumerated() where ownerOfItem[number] != UsageSurvey.none {
+            uses[item.key] = ChunkUse(
+                length: UInt64(item.value), owner: Int(ownerOfItem[number]), isKept: isKept[number])
+        }
+        for (id, isKept) in snapshots {
+            uses[id.chunk.prefix] = ChunkUse(length: 256, owner: Int(UsageSurvey.records), isKept: isKept)
+        }
+        return uses
+    }
+
+    /// Begins the next visit: that of another root.
+    private mutating func begin() {
+        visit += 1
+        let further = index.items.count - visits.count
+        visits += repeatElement(0, count: further)
+        ownerOfItem += repeatElement(UsageSurvey.none, count: further)
+        isKept += repeatElement(false, count: further)
+    }
+
+    private mutating func visit(tree: Int32, of root: ArchivedRoot) {
         var waiting = [tree]
-        while let id = waiting.popLast() {
-            guard visited.insert(Visit(node: id, root: number)).inserted else { continue }
-            let node = try nodes.node(id, level: nil)
-            switch node {
-            case .inner(_, let children):
-                uses[id] = ChunkUse(length: UInt64(64 * children.count), owner: UsageSurvey.records)
-                for child in children { waiting.append(child.id) }
-            case .leaf(let entries):
-                uses[id] = ChunkUse(length: UInt64(96 * entries.count), owner: UsageSurvey.records)
-                for entry in entries {
-                    if entry.content != .none { try visit(entry, of: root, number) }
-                    // A change of attributes is not a version of the content.
-                    for case .slices(let slices) in entry.attributes.map(\.value) {
-                        use(slices, by: owner(of: entry, in: root))
-                    }
-                }
-                progress?.add(entries: entries.count)
+        while let item = waiting.popLast() {
+            guard visits[Int(item)] != visit else { continue }
+            visits[Int(item)] = visit
+            switch index.items[Int(item)].kind {
+            case .node:
+                ownerOfItem[Int(item)] = UsageSurvey.records
+                index.forEachNeed(of: item, ifVisited: { visits[Int($0)] == visit }) { waiting.append($0) }
+            case .version:
+                let owner = owner(ofPath: Int(index.items[Int(item)].value), in: root)
+                versions[Int(owner)] += 1
+                use(needsOf: item, by: owner)
+            // A change of attributes is not a version of the content.
+            case .attribute: use(needsOf: item, by: owner(ofPath: Int(index.items[Int(item)].value), in: root))
+            case .state, .content: continue
             }
         }
     }
 
-    private mutating func visit(_ entry: Entry, of root: ArchivedRoot, _ number: Int64) throws {
-        var hasher = Hasher()
-        hasher.combine(number)
-        hasher.combine(entry.path)
-        hasher.combine(entry.content)
-        guard counted.insert(hasher.finalize()).inserted else { return }
-        let owner = owner(of: entry, in: root)
-        versions[owner] += 1
-        try use(entry.content, by: owner)
+    private mutating func use(needsOf item: Int32, by owner: Int32) {
+        var waiting: [Int32] = []
+        index.forEachNeed(of: item, ifVisited: { _ in false }) { waiting.append($0) }
+        while let chunk = waiting.popLast() {
+            let known = ownerOfItem[Int(chunk)]
+            // What a list of slices needs was used with it.
+            if known == owner || known == UsageSurvey.shared { continue }
+            ownerOfItem[Int(chunk)] = known == UsageSurvey.none ? owner : UsageSurvey.shared
+            index.forEachNeed(of: chunk, ifVisited: { _ in false }) { waiting.append($0) }
+        }
+    }
+
+    /// Marks `items` and everything that they need as kept.
+    private mutating func keep(_ items: [Int32]) {
+        var waiting: [Int32] = []
+        for item in items {
+            waiting.append(item)
+            while let item = waiting.popLast() {
+                if isKept[Int(item)] { continue }
+                isKept[Int(item)] = true
+                index.forEachNeed(of: item, ifVisited: { isKept[Int($0)] }) { waiting.append($0) }
+            }
+        }
     }
 
     // MARK: Owners
 
-    private mutating func number(of owner: ArchiveUsage.Owner) -> Int {
+    private mutating func number(of owner: ArchiveUsage.Owner) -> Int32 {
         if let known = numbers[owner] { return known }
         owners.append(owner)
         versions.append(0)
-        numbers[owner] = owners.count - 1
-        return owners.count - 1
+        let number = Int32(owners.count - 1)
+        numbers[owner] = number
+        return number
     }
 
-    private mutating func owner(of entry: Entry, in root: ArchivedRoot) -> Int {
-        guard case .path(let wanted, let directory) = grouping else { return number(of: .root(root)) }
-        guard wanted == root else { return number(of: .elsewhere) }
-        let path = entry.path.bytes
-        let start = directory.isRoot ? 0 : directory.bytes.count + 1
-        guard path.count > start, start == 0 || path.starts(with: directory.bytes + [UInt8(ascii: "/")]) else {
-            return number(of: .elsewhere)
-        }
-        let end = path[start...].firstIndex(of: UInt8(ascii: "/"))
-        let prefix = Array(path[..<(end ?? path.endIndex)])
-        if let last, end != nil, last.prefix == prefix { return last.number }
-        let found = number(of: .path(RelativePath(unchecked: prefix), isDirectory: end != nil))
-        last = end == nil ? nil : (prefix, found)
+    private mutating func owner(ofPath number: Int, in root: ArchivedRoot) -> Int32 {
+        let known = ownerOfPath[number]
+        if known != UsageSurvey.none { return known }
+        let found = self.number(of: owner(of: index.paths[number], root))
+        ownerOfPath[number] = found
         return found
     }
 
-    private mutating func use(_ content: Content, by owner: Int) throws {
-        switch content {
-        case .none, .inline, .linkTarget: return
-        case .slices(let slices): use(slices, by: owner)
-        case .sliceLists(let lists):
-            for list in lists {
-                use(list.list, length: 0, by: owner)
-                use(try ContentReader.slices(in: list, of: store), by: owner)
-            }
+    private func owner(of path: [UInt8], _ root: ArchivedRoot) -> ArchiveUsage.Owner {
+        guard case .path(let wanted, let directory) = grouping else { return .root(root) }
+        guard wanted == root else { return .elsewhere }
+        let start = directory.isRoot ? 0 : directory.bytes.count + 1
+        guard path.count > start, start == 0 || path.starts(with: directory.bytes + [UInt8(ascii: "/")]) else {
+            return .elsewhere
         }
-    }
-
-    private mutating func use(_ slices: [Slice], by owner: Int) {
-        for slice in slices { if let chunk = slice.chunk { use(chunk, length: slice.length, by: owner) } }
-    }
-
-    private mutating func use(_ chunk: ChunkID, length: UInt64, by owner: Int) {
-        if let known = uses[chunk], known.owner != owner {
-            uses[chunk]?.owner = UsageSurvey.shared
-        } else {
-            uses[chunk] = ChunkUse(length: length, owner: owner)
-        }
+        let end = path[start...].firstIndex(of: UInt8(ascii: "/"))
+        return .path(RelativePath(unchecked: Array(path[..<(end ?? path.endIndex)])), isDirectory: end != nil)
     }
 }
