@@ -123,6 +123,7 @@ package struct CatalogueUpdate {
         for segment in scanned { try enterRecords(of: segment, &summary) }
         if hasLost { try catalogue.recordLossesOfAnyRoot() }
         try findMissing(scanned, listing, &summary)
+        try markAway()
         return summary
     }
 
@@ -261,7 +262,7 @@ package struct CatalogueUpdate {
             listed = try catalogue.enterSegment(path, name: name, indexedLength: SegmentHeader.byteCount)
         }
         catalogue.counters.segmentsScanned.add()
-        let hasFooter = (try? file.trailer()) != nil
+        let hasFooter = try hasFooter(file)
         let scan = try SegmentScan(
             of: file, from: listed.indexedLength, verifyingPayloads: !hasFooter, passingDamage: true
         ) { (header, offset) throws(StorageError) in
@@ -305,6 +306,26 @@ package struct CatalogueUpdate {
         return Scanned(
             path: path, number: listed.number, name: name, scan: scan, length: length, isClosed: isClosed,
             isFromStart: known == nil, others: opening?.others ?? [], lost: lost, damage: damage)
+    }
+
+    private func hasFooter(_ file: Segment) throws(StorageError) -> Bool {
+        do { return try file.trailer() != nil } catch {
+            if error.code == .away { throw error }
+            return false
+        }
+    }
+
+    /// Marks in the catalogue which segments are only in a replica.
+    ///
+    /// A listed segment that has its file may be about to leave: it stays as it is marked.
+    private func markAway() throws(StorageError) {
+        guard let joined = store.joined else { return }
+        let listed = try joined.listed()
+        let rows = try catalogue.segments()
+        try catalogue.markLocal(rows.filter { $0.state == .away && listed[$0.path] == nil }.map(\.number))
+        if listed.isEmpty { return }
+        try catalogue.markAway(
+            rows.filter { $0.state == .sealed && listed[$0.path] != nil && !joined.isLocal($0.path) }.map(\.number))
     }
 
     /// Reports what a later program wrote and this one cannot read; throws it if the archive is open for writing.
@@ -432,7 +453,11 @@ package struct CatalogueUpdate {
         var found: [any ListedRecord] = []
         for record in segment.scan.records {
             // Unreadable records are reported where they are entered.
-            guard let bytes = try? store.read(record.id) else { continue }
+            let bytes: [UInt8]
+            do { bytes = try store.read(record.id) } catch {
+                if error.code == .away { throw error }
+                continue
+            }
             let targets = record.unknownReferences(in: bytes)
             if !targets.isEmpty { found.append(ListedReferences(record: record.id, targets: targets)) }
         }
