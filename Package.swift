@@ -127,8 +127,8 @@ let modules: [[Target]] = [
         "Replicas",
         uses: [
             "Age", "ArchiveFormat", "ArchiveStorage", "Archives", "Compression", "FileIO", "ObjectStore", "Roots",
-            "Threading", crypto, system,
-        ], tests: ["Capturing", "Keeping", "Mementos", "Watching"]),
+            "SnapshotTree", "Threading", crypto, system,
+        ], tests: ["Capturing", "Checking", "Keeping", "Mementos", "Watching"]),
     // Trees to files, in place or elsewhere, and the record of the operation.
     module(
         "Restoring",

@@ -87,6 +87,7 @@ package enum Advice: String, Sendable, Hashable, CaseIterable {
     case replicaOfOther = "remove the replica here, and add one with a new address"
     case cloneReplica =
         "clone the replica to get what it has beyond this archive; then remove it here, and add one with a new address"
+    case fetchSegments = "bring back the segments that are only in a replica"
     case automaticBackend = "use the automatic backend, which uses what is available"
 
     /// The remedy as the library words it.

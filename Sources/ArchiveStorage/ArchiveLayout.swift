@@ -18,6 +18,8 @@ package struct ArchiveLayout: Sendable, Hashable {
     package var segments: EnclosedPath { inside("segments") }
     /// The names of all segments that were begun; only needed to miss the newest ones.
     package var begun: EnclosedPath { inside("begun") }
+    /// The segments that are only in a replica; there is none as long as all are here.
+    package var away: EnclosedPath { inside("away.json") }
     /// The SQLite index of the segments; disposable.
     package var catalogue: FilePath { directory.appending("catalogue.sqlite") }
     /// Bytes that were cut off segments; may be deleted.

@@ -23,7 +23,7 @@ struct ArchivePlace {
     /// - Parameter segments: the store of its segments; nil for the directory.
     init(of directory: FilePath, _ segments: (any SegmentStore)? = nil) {
         layout = ArchiveLayout(directory)
-        let segments = segments ?? LocalSegments(layout)
+        let segments = segments ?? JoinedSegments(layout)
         self.segments = segments
         writable = segments
     }
@@ -171,7 +171,8 @@ struct ArchivePlace {
     private func manifestsOfSegments() throws(StorageError) -> (copies: [ArchiveID: Copy], refusal: StorageError?) {
         var copies: [ArchiveID: Copy] = [:]
         var refusal: StorageError?
-        for name in try segments.list().segments {
+        let joined = segments as? JoinedSegments
+        for name in try segments.list().segments where joined?.isLocal(name) ?? true {
             let bytes: any SegmentReading
             do { bytes = try segments.open(name) } catch {
                 refusal = refusal ?? error

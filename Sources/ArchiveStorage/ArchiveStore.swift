@@ -18,6 +18,8 @@ package final class ArchiveStore: Sendable {
     package let catalogue: Catalogue
     /// Why snapshots cannot be added; nil if they can.
     let refusal: StorageError?
+    /// The segments in its directory and in replicas; nil if they are elsewhere.
+    package let joined: JoinedSegments?
     let reader: BlockReader
     let encoders = EncoderPool()
     /// How the files of this archive are cut into chunks.
@@ -50,6 +52,7 @@ package final class ArchiveStore: Sendable {
         layout = place.layout
         segments = place.segments
         store = place.writable
+        joined = place.segments as? JoinedSegments
         self.manifest = manifest
         chunker = Chunker(seed: manifest.parameters.chunkingSeed.number)
         shape = TreeShape(seed: manifest.parameters.treeSeed.number)
@@ -72,6 +75,11 @@ package final class ArchiveStore: Sendable {
         reader.forget()
         catalogue.close()
         lock.withLock { $0 = nil }
+    }
+
+    /// The indexed bytes of the segments on the local disk.
+    package func localBytes() throws(StorageError) -> UInt64 {
+        isReplica ? try storedBytes() : try catalogue.localSegmentBytes()
     }
 
     /// The indexed bytes of all segments.
@@ -250,6 +258,8 @@ package final class ArchiveStore: Sendable {
         let lock = try UseLock.exclusive(place.layout)
         let (manifest, correction) = try place.openOrMend(lock)
         if let refusal = place.refusal(manifest) { throw refusal }
+        // Segments in a replica are read, too: if that fails, the old catalogue is better than none.
+        try (place.segments as? JoinedSegments)?.requireReadable()
         Catalogue.delete(at: place.layout.catalogue)
         let opened = try open(place, manifest, lock, isNew: false)
         let store = opened.store
@@ -428,6 +438,11 @@ package final class ArchiveStore: Sendable {
     ) throws(StorageError) -> CommitWriter {
         let epoch = try beginEpoch()
         return try CommitWriter(self, writer: segmentWriter(), epoch, isHealing: healing, pause: pause)
+    }
+
+    /// Begins a commit in a segment of its own.
+    func beginCommit(in writer: SegmentWriter) throws(StorageError) -> CommitWriter {
+        try CommitWriter(self, writer: writer, beginEpoch(), isHealing: false, pause: {})
     }
 
     private func segmentWriter() throws(StorageError) -> SegmentWriter {

@@ -16,6 +16,8 @@ public struct StorageError: Error, Sendable {
         case newerFormat
         /// Bytes of the archive are damaged or missing.
         case damaged
+        /// A segment is only in a replica that cannot be read now: nothing is lost.
+        case away
         /// The archive cannot be written to.
         case readOnly
         /// Another process uses the archive in a way that excludes this use.

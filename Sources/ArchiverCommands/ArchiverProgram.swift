@@ -1,5 +1,6 @@
 // Runs the program: parses the arguments, runs the command, reports errors and exits with a status.
 
+internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
 internal import Glibc
@@ -16,6 +17,7 @@ package enum ArchiverProgram {
         CurrentProcess.reserveStandardDescriptors()
         // A closed pipe is reported by write(2) as EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
+        Archive.readReplicas()
         Signals.block(Signals.progress)
         let arguments = ByteArgument.ofProcess()
         // libdispatch tells the system's log about each thread whose priority it may not raise, as for tasks of the main

@@ -115,6 +115,7 @@ enum CommandRemedy {
         case .cloneReplica:
             "'archiver replica clone' gets what it has beyond this archive; then 'archiver replica remove' it, and add "
                 + "one with a new address"
+        case .fetchSegments: "bring them back with 'archiver replica fetch'"
         case .automaticBackend: "use '--backend auto', which uses what is available"
         }
     }

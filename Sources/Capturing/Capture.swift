@@ -106,7 +106,7 @@ package struct Capture {
             return try CaptureAttempt.run(self, root, known, rules, wider, again: again).result
         } catch let error as StorageError {
             // The damaged content may still be in the root: read everything again and store what is lost.
-            guard error.code == .damaged else { throw error }
+            guard error.code == .damaged || error.code == .away else { throw error }
             let unreadable = CaptureParent(listed: parent)
             return try CaptureAttempt.run(self, root, unreadable, rules, [.subtree(.root)]).result
         }

@@ -37,9 +37,10 @@ package final class ChunkPacker {
     /// Cuts files into chunks.
     package var chunker: Chunker { store.chunker }
 
-    /// Returns the slices in a list; nil if it is missing or damaged.
+    /// Returns the slices in a list; nil if it is missing, damaged or not on the local disk.
     package func slices(in list: ListedSlices) throws -> [Slice]? {
         do {
+            if try store.catalogue.isAway(list.list) { return nil }
             return try ContentReader.slices(in: list, of: store)
         } catch {
             guard error.code == .damaged else { throw error }

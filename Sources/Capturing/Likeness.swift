@@ -124,7 +124,10 @@ struct LikenessSearch {
         if let known = known[key] { return known }
         var found: Fingerprint?
         do {
-            if byChunks {
+            // A capture never waits for a replica.
+            if try content.chunksToRead(byChunks).contains(where: { try store.catalogue.isAway($0) }) {
+                found = nil
+            } else if byChunks {
                 found = try Fingerprint(chunksOf: content, in: store)
             } else if content.size <= budget {
                 budget -= content.size
@@ -135,5 +138,16 @@ struct LikenessSearch {
         }
         known[key] = .some(found)
         return found
+    }
+}
+
+extension Content {
+    /// The chunks that a fingerprint reads first.
+    fileprivate func chunksToRead(_ byChunks: Bool) -> [ChunkID] {
+        switch self {
+        case .slices(let slices): byChunks ? [] : slices.compactMap(\.chunk)
+        case .sliceLists(let lists): lists.map(\.list)
+        case .none, .inline, .linkTarget: []
+        }
     }
 }

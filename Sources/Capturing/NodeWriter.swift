@@ -21,7 +21,8 @@ package final class NodeWriter: NodeSink {
 
     package func store(_ node: Node, predecessor: ChunkID?) throws(StorageError) -> ChunkID {
         let chunk = RawChunk(kind: .node, bytes: node.encoded())
-        guard try commit.claim(chunk.id) else { return chunk.id }
+        // The next capture reads the nodes of this one.
+        guard try commit.claim(chunk.id, locally: true) else { return chunk.id }
         let base = try predecessor.flatMap { id throws(StorageError) in
             bases.contains { $0.id == id } ? nil : try store.base(id)
         }

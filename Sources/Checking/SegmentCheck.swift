@@ -59,6 +59,10 @@ struct SegmentCheck {
         let path = store.segments.path(of: segment.path)
         do {
             let file = try store.open(segment)
+            // Of a segment in a replica, the footer is read.
+            if segment.state == .away, !found.read.contains(segment.number), let index = try file.index() {
+                return try check(index.map { ($0.header, $0.offset) }, of: file, segment)
+            }
             let header = try file.readHeader()
             if header.archive != store.manifest.id {
                 report.find("\(path) belongs to another archive", remedy: "move it back to its own archive")
@@ -118,9 +122,18 @@ struct SegmentCheck {
         for tail in [scan.tornTail, scan.unsearched] {
             if let tail, tail.offset < segment.indexedLength { record(tail, in: file) }
         }
-        report.result.blocks += blocks.count
         report.result.bytesRead += UInt64(scan.length)
-        for (header, offset) in blocks {
+        try check(blocks, of: file, segment)
+        return scan.damage.isEmpty && scan.unfinished.isEmpty && scan.unsearched == nil ? all : nil
+    }
+
+    /// Compares blocks with the catalogue, and reads their bytes if they are among those to read.
+    private mutating func check(
+        _ blocks: [(header: BlockHeader, offset: Int)], of file: Segment, _ segment: ListedSegment
+    ) throws {
+        let readsData = found.read.contains(segment.number)
+        report.result.blocks += blocks.count
+        for (header, offset) in blocks where !(header.isOpening && offset == SegmentHeader.byteCount) {
             // Each block may be needed to unpack others.
             store.raiseUnpacking(by: header.rawLength * ArchiveCheck.workFactor)
             let place = BlockLocation(segment: segment.number, offset: offset)
@@ -136,7 +149,6 @@ struct SegmentCheck {
             deltas.add(header, at: place)
             progress?.add(entries: header.chunks.count, bytes: UInt64(header.blockLength))
         }
-        return scan.damage.isEmpty && scan.unfinished.isEmpty && scan.unsearched == nil ? all : nil
     }
 
     /// The error on unpacking the block at `place`; nil if it can be unpacked.

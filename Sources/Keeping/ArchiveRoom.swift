@@ -10,7 +10,7 @@ internal import SystemPackage
 
 /// How much room an archive uses, and how much there is.
 public struct ArchiveRoom: Sendable, Hashable {
-    /// The bytes of its segments and its catalogue.
+    /// The bytes of its segments on this file system, and of its catalogue.
     public let usedBytes: UInt64
     /// The bytes that an ordinary user can still write on its file system; `UInt64.max` for a replica, which has none.
     public let freeBytes: UInt64
@@ -81,7 +81,7 @@ extension Archive {
             let catalogue = UInt64(try store.catalogue.pages().usedBytes)
             let given = try store.catalogue.policy(root: nil)
             return ArchiveRoom(
-                usedBytes: try store.storedBytes() + catalogue,
+                usedBytes: try store.localBytes() + catalogue,
                 freeBytes: free, totalBytes: total, budget: try budget(),
                 isBudgetSet: given?.maxSize != nil || given?.minFreeBytes != nil || given?.minFreePercent != nil,
                 reservedBytes: reserved)

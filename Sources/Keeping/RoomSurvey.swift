@@ -101,9 +101,11 @@ struct RoomSurvey {
 
     private mutating func readBlocks() throws {
         var (blocks, bases): ([Int64: Block], [UInt64: Int64]) = ([:], [:])
+        let away = try store.catalogue.awaySegments()
         try store.catalogue.forEachBlock { location, block in
             blocks[location.packed] = Block(
-                length: block.length, bases: block.bases, position: block.isLasting ? RoomSurvey.always : 0)
+                length: away.contains(location.segment) ? 0 : block.length, bases: block.bases,
+                position: block.isLasting ? RoomSurvey.always : 0)
             for base in block.bases { bases[base.first] = -1 }
         }
         (self.blocks, self.bases) = (blocks, bases)

@@ -125,6 +125,15 @@ extension Archive {
     /// Removes a replica from the archive's settings; its objects stay.
     package func removeReplica(_ name: ReplicaName) throws(ArchiverError) {
         _ = try ReplicaSettings.read(name, in: store.layout)
+        // Meanwhile no segment leaves the local disk for it.
+        let eviction = try facing { try store.withoutReclaimers() }
+        defer { withExtendedLifetime(eviction) {} }
+        let only = try facing { try store.joined?.away().values.count { $0.replica == name.text } ?? 0 }
+        if only > 0 {
+            throw ArchiverError(
+                .replica, "\(only == 1 ? "1 segment is" : "\(only) segments are") only in the replica '\(name)'",
+                remedy: Advice.fetchSegments.text)
+        }
         let lock = try facing { try FileLock.exclusive(store.layout.lock("replica-\(name).lock")) }
         defer { withExtendedLifetime(lock) {} }
         try ReplicaSettings.remove(name, in: store.layout)

@@ -161,11 +161,12 @@ extension Replicator {
     private func difference(
         _ object: ReplicaObject, _ length: UInt64, _ offset: Int, _ row: ListedSegment, _ reader: ReplicaReader
     ) throws -> String? {
-        let segment = try store.open(row)
+        // What is not on the local disk has no other copy: the signature covers every byte.
+        let segment = try store.joined?.listed()[row.path] == nil ? store.open(row) : nil
         do throws(ArchiverError) {
             var differing: Int?
             try reader.open(object, length: length, readsAll: true).readAll { bytes, position in
-                if differing != nil { return }
+                guard differing == nil, let segment else { return }
                 let local = try segment.read(at: offset + position, count: bytes.count)
                 if local != bytes { differing = offset + position }
             }
@@ -181,6 +182,11 @@ extension Replicator {
         _ problem: Problem, of path: String, _ known: inout ReplicaProgress, _ result: inout ReplicaCheckResult
     ) throws {
         let sentence = "\(problem.object.text) \(problem.reason)"
+        if try store.joined?.listed()[path]?.replica == name.text {
+            // It is the only copy: a part of it may still be readable.
+            result.problems.append("\(sentence), and the segment is not on the local disk: part of the history is lost")
+            return
+        }
         if problem.isThere {
             guard let objectName = problem.object.name else { return }
             do { try objects.delete(objectName) } catch {

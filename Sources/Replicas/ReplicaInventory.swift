@@ -26,6 +26,9 @@ package struct ReplicaInventory: Sendable {
     package private(set) var strangers: [String] = []
     package private(set) var bytes: UInt64 = 0
 
+    /// The objects with these segments, by their paths, as they are remembered.
+    init(segments: [String: UInt64]) { self.segments = segments }
+
     /// Lists the objects.
     package init(_ objects: any ObjectStore) throws {
         try objects.list("") { entry in

@@ -76,6 +76,12 @@ package struct ReplicaReader: Sendable {
 
         private func fetch(_ range: Range<UInt64>) throws -> [UInt8] { try bytes.read(range) }
 
+        /// Whether the signer signed this content.
+        func isOf(sha256: [UInt8]) -> Bool {
+            let place = ReplicaSignature.Place(of: archive, object, at: time, length: length)
+            return signature.covers(place, sha256: sha256, by: signer)
+        }
+
         /// Releases the first bytes, which are read again if they are needed.
         package func releaseBytes() { bytes.release() }
 

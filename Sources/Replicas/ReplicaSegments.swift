@@ -24,6 +24,12 @@ package final class ReplicaSegments: SegmentSource {
         inventory = try facingStore { try ReplicaInventory(reader.objects) }
     }
 
+    /// The segments that are remembered to be there.
+    init(_ reader: ReplicaReader, _ inventory: ReplicaInventory) {
+        self.reader = reader
+        self.inventory = inventory
+    }
+
     package func list() throws(StorageError) -> SegmentListing {
         var listing = SegmentListing()
         listing.segments = inventory.paths.filter { inventory.segments[$0] != nil || !inventory.chain(of: $0).isEmpty }

@@ -113,6 +113,7 @@ public struct ArchiverError: Error, Sendable {
             case .notAnArchive: .notAnArchive
             case .newerFormat: .newerFormat
             case .damaged: .damaged
+            case .away: .replica
             case .readOnly: .readOnly
             case .inUse: .inUse
             case .noSpace: .noSpace

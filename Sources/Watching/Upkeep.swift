@@ -6,6 +6,7 @@ internal import FileIO
 internal import Glibc
 internal import Keeping
 internal import Mementos
+internal import Replicas
 internal import Roots
 internal import Synchronization
 internal import Threading
@@ -28,6 +29,7 @@ final class Upkeep: Sendable {
         var started: ContinuousClock.Instant?
         /// What was reported last, so that it is not repeated.
         var reportedError: String?
+        var reportedEviction: String?
         var reportedShort = false
         var reportedAlmostShort = false
     }
@@ -48,6 +50,7 @@ final class Upkeep: Sendable {
 
     /// Maintains the archive until `cancel`.
     func begin() {
+        Archive.readReplicas()
         task.withLock { $0 = Task { await self.maintainPeriodically() } }
     }
 
@@ -131,6 +134,7 @@ final class Upkeep: Sendable {
         do throws(ArchiverError) {
             let result = isRoomOut ? try await Blocking.run(run) : try await Blocking.runInBackground(run)
             report(result)
+            if !isRoomOut { try await Blocking.runInBackground { () throws(ArchiverError) in self.evict() } }
             return result
         } catch {
             report(error)
@@ -153,6 +157,29 @@ final class Upkeep: Sendable {
         // When the disk is full, captures wait for this run: do not wait for them.
         return try archive.maintain(
             options, isCancelled: { isRoomOut ? self.hasEnded : self.pause(waited) })
+    }
+
+    /// Removes segments from the local disk that a replica has, if the archive is too large for it.
+    private func evict() {
+        var failure: ArchiverError?
+        do throws(ArchiverError) {
+            let waited = Atomic(0)
+            let result = try service.archive.latest.reopened().evictSegments(
+                stores: service.options.replicaStores, isCancelled: { self.pause(waited) })
+            service.archive.latest.store.closeRemovedSegments()
+            if let result, result.isShort, let problem = result.problems.first {
+                failure = ArchiverError(
+                    .replica, "more of the archive stays on the local disk than is set: \(problem)",
+                    remedy: Advice.checkReplica.text)
+            }
+        } catch { failure = error }
+        let message = failure?.message
+        let isNews = state.withLock { state in
+            defer { state.reportedEviction = message }
+            return state.reportedEviction != message
+        }
+        guard isNews, let failure, failure.code != .inUse, failure.code != .cancelled else { return }
+        service.report(.notMaintained(failure))
     }
 
     private var hasEnded: Bool { state.withLock { $0.hasEnded } }

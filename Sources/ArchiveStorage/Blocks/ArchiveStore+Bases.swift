@@ -10,7 +10,7 @@ extension ArchiveStore {
     /// end, where the two versions are very similar; sometimes it begins far back, so that the starting points of
     /// branches do not age. The chunk's own id decides.
     ///
-    /// - Returns: nil if it is missing, damaged or lost: a chunk can be stored without a base.
+    /// - Returns: nil if it is missing, damaged, lost or not on the local disk: a chunk can be stored without a base.
     package func base(_ id: ChunkID) throws(StorageError) -> BaseChunk? {
         var limit = BlockHeader.depthLimit - 1
         var prefix = ChunkPrefix(id)
@@ -27,7 +27,7 @@ extension ArchiveStore {
                 guard let below = block.header.base(of: id) else { return nil }
                 prefix = below
             } catch {
-                guard error.code == .damaged || error.code == .newerFormat else { throw error }
+                guard error.isAboutBytes || error.code == .away else { throw error }
                 return nil
             }
         }

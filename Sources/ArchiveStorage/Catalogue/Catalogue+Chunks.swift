@@ -45,9 +45,9 @@ extension Catalogue {
         }
     }
 
-    /// Like `chunk(beginning:)`, but only copies in segments that are not condemned: new blocks may depend on them.
+    /// Like `chunk(beginning:)`, but only copies that new blocks may depend on: in local segments that are not condemned.
     package func base(beginning prefix: ChunkPrefix) throws(StorageError) -> (id: ChunkID, location: BlockLocation)? {
-        guard let (id, location) = try chunk(beginning: prefix) else { return nil }
+        guard let (id, location) = try chunk(beginning: prefix), try !isAway(location.segment) else { return nil }
         let sql =
             "SELECT location FROM chunk WHERE id = ? AND NOT \(Catalogue.isCondemned) ORDER BY location DESC LIMIT 1"
         guard try isCondemned(location.segment) else { return (id, location) }

@@ -122,11 +122,12 @@ package struct CatalogueUpdate {
         try catalogue.enter(notices.sorted { $0.time < $1.time })
         let hasLost = !missing.isEmpty || scanned.contains { !$0.damage.isEmpty }
         for index in scanned.indices {
-            findReferences(ofUnknownRecordsIn: &scanned[index])
+            try findReferences(ofUnknownRecordsIn: &scanned[index])
             try enterRecords(of: &scanned[index], &summary)
         }
         if hasLost { try catalogue.recordLossesOfAnyRoot() }
         try findMissing(scanned, listing, &summary)
+        try markAway()
         return summary
     }
 
@@ -269,7 +270,7 @@ package struct CatalogueUpdate {
             listed = try catalogue.enterSegment(path, name: name, indexedLength: SegmentHeader.byteCount)
         }
         catalogue.counters.segmentsScanned.add()
-        let hasFooter = (try? file.trailer()) != nil
+        let hasFooter = try hasFooter(file)
         let scan = try SegmentScan(
             of: file, from: listed.indexedLength, verifyingPayloads: !hasFooter, passingDamage: true
         ) { (header, offset) throws(StorageError) in
@@ -313,6 +314,26 @@ package struct CatalogueUpdate {
         return Scanned(
             path: path, number: listed.number, name: name, scan: scan, length: length, isClosed: isClosed,
             isFromStart: known == nil, others: opening?.others ?? [], lost: lost, damage: damage)
+    }
+
+    private func hasFooter(_ file: Segment) throws(StorageError) -> Bool {
+        do { return try file.trailer() != nil } catch {
+            if error.code == .away { throw error }
+            return false
+        }
+    }
+
+    /// Marks in the catalogue which segments are only in a replica.
+    ///
+    /// A listed segment that has its file may be about to leave: it stays as it is marked.
+    private func markAway() throws(StorageError) {
+        guard let joined = store.joined else { return }
+        let listed = try joined.listed()
+        let rows = try catalogue.segments()
+        try catalogue.markLocal(rows.filter { $0.state == .away && listed[$0.path] == nil }.map(\.number))
+        if listed.isEmpty { return }
+        try catalogue.markAway(
+            rows.filter { $0.state == .sealed && listed[$0.path] != nil && !joined.isLocal($0.path) }.map(\.number))
     }
 
     /// Reports what a later program wrote and this one cannot read; throws it if the archive is open for writing.
@@ -436,10 +457,10 @@ package struct CatalogueUpdate {
     }
 
     /// Finds what the records of unknown kinds refer to.
-    private func findReferences(ofUnknownRecordsIn segment: inout Scanned) {
+    private func findReferences(ofUnknownRecordsIn segment: inout Scanned) throws(StorageError) {
         let known = Set(RecordKind.all.map(\.kind))
         for record in segment.scan.records where !known.contains(record.kind) {
-            guard let bytes = bytes(of: record, in: segment) else { continue }
+            guard let bytes = try bytes(of: record, in: segment) else { continue }
             let targets = record.unknownReferences(in: bytes)
             if !targets.isEmpty { segment.references.append(ListedReferences(record: record.id, targets: targets)) }
         }
@@ -448,9 +469,17 @@ package struct CatalogueUpdate {
     /// The bytes of a record; nil if they cannot be read.
     ///
     /// They are read from their place, without a search. A following read of the record finds their block in the cache.
-    private func bytes(of record: FoundRecord, in segment: Scanned) -> [UInt8]? {
-        let place = BlockLocation(segment: segment.number, offset: record.offset)
-        return (try? store.read(record.id, at: place)) ?? (try? store.read(record.id))
+    private func bytes(of record: FoundRecord, in segment: Scanned) throws(StorageError) -> [UInt8]? {
+        do {
+            return try store.read(record.id, at: BlockLocation(segment: segment.number, offset: record.offset))
+        } catch {
+            // Nothing is wrong with a segment that is only in a replica.
+            if error.code == .away { throw error }
+        }
+        do { return try store.read(record.id) } catch {
+            if error.code == .away { throw error }
+            return nil
+        }
     }
 
     private func enterRecords(of segment: inout Scanned, _ summary: inout Summary) throws(StorageError) {
@@ -521,7 +550,7 @@ package struct CatalogueUpdate {
         let shape = kind.shape()
         for found in segment.scan.records where found.kind == kind.kind {
             // Unreadable records are reported by their own read.
-            let targets = bytes(of: found, in: segment).map { shape.unknownReferences(in: $0) } ?? []
+            let targets = try bytes(of: found, in: segment).map { shape.unknownReferences(in: $0) } ?? []
             if !targets.isEmpty { segment.references.append(ListedReferences(record: found.id, targets: targets)) }
             do {
                 records.append(try kind.read(store, found))

@@ -11,6 +11,8 @@ package enum SegmentState: Int64, Sendable {
     case sealed = 1
     /// It is about to be dropped: its chunks can be read, but no longer count as stored.
     case condemned = 2
+    /// It is sealed and has left the local disk, or is about to: nothing new depends on it.
+    case away = 3
 }
 
 /// A segment as the catalogue lists it.

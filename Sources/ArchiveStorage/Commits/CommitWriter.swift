@@ -67,9 +67,10 @@ package final class CommitWriter: Sendable {
 
     /// Whether the chunk `id` must be stored.
     ///
+    /// - Parameter locally: whether it must be on the local disk, and not only in a replica.
     /// - Returns: true to exactly one caller, who must then append it; false if the archive has it or another caller of
     ///   this commit appends it.
-    package func claim(_ id: ChunkID) throws(StorageError) -> Bool {
+    package func claim(_ id: ChunkID, locally: Bool = false) throws(StorageError) -> Bool {
         // The catalogue is asked without the lock, and asked again if it received chunks in the meantime.
         var stepsSeen: Int?
         while true {
@@ -85,7 +86,9 @@ package final class CommitWriter: Sendable {
             case .claimed: return true
             case .isOurs: return false
             case .unknown(let steps):
-                if try store.catalogue.holds(id), prover.map({ (try? $0.read(id)) != nil }) ?? true { return false }
+                let isHeld = try store.catalogue.holds(id)
+                let isAway = isHeld && locally ? try store.catalogue.isAway(id) : false
+                if isHeld, !isAway, prover.map({ (try? $0.read(id)) != nil }) ?? true { return false }
                 stepsSeen = steps
             }
         }

@@ -89,10 +89,6 @@ package final class Reclaimer {
     private static let leastFreeBytes = 1 << 20
     /// Free bytes that copying needs besides the copies.
     private static let leastRoom = Int(Ballast.copyingBytes)
-    /// Microseconds between two checks whether commits have ended.
-    private static let pause: UInt32 = 10_000
-    /// How long a suspended process may keep a reclaimer waiting.
-    private static let patience: Duration = .seconds(5)
 
     /// - Throws: `StorageError` with the code `inUse` if another process reclaims.
     package init(_ store: ArchiveStore, _ options: Options = Options()) throws(StorageError) {
@@ -113,7 +109,8 @@ package final class Reclaimer {
         if store.isWritable { try tidy() }
         store.releaseWriters()
         try mark(&live)
-        let present = try catalogue.segments()
+        // What is only in a replica takes no room here, and stays as it is.
+        let present = try catalogue.segments().filter { $0.state != .away }
         result.segments = present.count
         result.bytesBefore = present.reduce(0) { $0 + $1.indexedLength }
         var left = Dictionary(uniqueKeysWithValues: present.map { ($0.number, $0) })
@@ -145,7 +142,7 @@ package final class Reclaimer {
         }
         try shrinkCatalogue()
         result.freedBytes = max(0, result.freedBytes - result.movedBytes)
-        result.bytesAfter = try catalogue.segments().reduce(0) { $0 + $1.indexedLength }
+        result.bytesAfter = Int(clamping: try catalogue.localSegmentBytes())
         return result
     }
 
@@ -409,26 +406,9 @@ package final class Reclaimer {
     ///
     /// - Returns: false if a suspended process has such a commit.
     private func waitForCommits() throws(StorageError) -> Bool {
-        let epochs = try store.epochs()
-        // A reclaimer that stopped early may have begun this epoch while commits of the previous one were running.
-        guard try wait(for: epochs.sideBefore(), epochs) else { return false }
-        return try wait(for: epochs.advance(), epochs)
-    }
-
-    private func wait(for side: Int, _ epochs: Epochs) throws(StorageError) -> Bool {
-        var end = ContinuousClock.now + Reclaimer.patience
-        while try !epochs.hasEnded(side, store.layout) {
-            if options.isCancelled() { throw StorageError.cancelled(store.layout.directory) }
-            usleep(Reclaimer.pause)
-            guard .now > end else { continue }
-            // A commit may take as long as it needs, but one that is suspended may never end.
-            if let holder = epochs.stoppedHolder(side) {
-                result.waitedFor = holder
-                return false
-            }
-            end = .now + Reclaimer.patience
-        }
-        return true
+        guard let holder = try store.waitForCommits(options.isCancelled) else { return true }
+        result.waitedFor = holder
+        return false
     }
 
     // MARK: Dropping
@@ -495,6 +475,36 @@ package final class Reclaimer {
 }
 
 extension ArchiveStore {
+    /// Microseconds between two checks whether commits have ended.
+    private static let pause: UInt32 = 10_000
+    /// How long a suspended process may keep a reclaimer waiting.
+    private static let patience: Duration = .seconds(5)
+
+    /// Waits for the commits that are running now.
+    ///
+    /// - Returns: a suspended process that has such a commit; nil if all have ended.
+    func waitForCommits(_ isCancelled: () -> Bool) throws(StorageError) -> LockHolder? {
+        let epochs = try epochs()
+        // A reclaimer that stopped early may have begun this epoch while commits of the previous one were running.
+        if let holder = try wait(for: epochs.sideBefore(), epochs, isCancelled) { return holder }
+        return try wait(for: epochs.advance(), epochs, isCancelled)
+    }
+
+    private func wait(
+        for side: Int, _ epochs: Epochs, _ isCancelled: () -> Bool
+    ) throws(StorageError) -> LockHolder? {
+        var end = ContinuousClock.now + ArchiveStore.patience
+        while try !epochs.hasEnded(side, layout) {
+            if isCancelled() { throw StorageError.cancelled(layout.directory) }
+            usleep(ArchiveStore.pause)
+            guard .now > end else { continue }
+            // A commit may take as long as it needs, but one that is suspended may never end.
+            if let holder = epochs.stoppedHolder(side) { return holder }
+            end = .now + ArchiveStore.patience
+        }
+        return nil
+    }
+
     /// Indexes the segments again that a reclaimer had condemned when it died: it may have removed some of their rows.
     ///
     /// No reclaimer may be running.

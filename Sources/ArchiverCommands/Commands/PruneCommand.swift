@@ -3,6 +3,7 @@
 internal import ArchiverKit
 internal import ArgumentParser
 internal import FileIO
+internal import Replicas
 
 struct PruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration.subcommand(
@@ -21,7 +22,7 @@ struct PruneCommand: ParsableCommand {
             of the last hour, and at most half of a directory's snapshots at once. 'archiver unforget --last' brings \
             them back for a day, unless the disk is full. If the limits cannot be reached, nothing is forgotten, the \
             causes are named, and the exit code is 3. It is also 3 if the disk is too full to move the data that is \
-            still needed. With --dry-run, the exit code is that of the run.
+            still needed, or if more than 'archiver keep --local-size' stays on this disk. With --dry-run, the exit code is that of the run.
 
             Examples:
               archiver prune --dry-run
@@ -45,16 +46,21 @@ struct PruneCommand: ParsableCommand {
         options.isDryRun = change.dryRun
         if now { options.grace = .zero }
         let result: MaintenanceResult
+        let evicted: EvictionResult?
         do {
             defer { line.end() }
             result = try archive.maintain(options, isCancelled: isInterrupted, progress: progress)
+            evicted = try archive.evictSegments(isDryRun: change.dryRun, isCancelled: isInterrupted)
         }
         if console.isJSON {
-            try console.output.line(JSONText.of(MaintenanceJSON(result, isDryRun: change.dryRun)))
+            try console.output.line(JSONText.of(MaintenanceJSON(result, isDryRun: change.dryRun, evicted: evicted)))
         } else {
             try console.summary(MaintenanceText.text(result, isDryRun: change.dryRun))
             if let text = MaintenanceText.waiting(result, isDryRun: change.dryRun) { try console.summary(text) }
+            if let evicted { try console.summary(EvictionText.text(evicted)) }
         }
+        let staying = evicted?.problems ?? []
+        console.warn(staying, count: staying.count, limit: 10) { Escaping.text($0) }
         let damaged = result.pruned?.damaged ?? []
         console.warn(damaged, count: damaged.count, limit: 10) { Escaping.text($0) }
         if !damaged.isEmpty { throw ExitStatus.damaged }
@@ -62,6 +68,6 @@ struct PruneCommand: ParsableCommand {
         let withoutRoom = result.pruned.flatMap(MaintenanceText.withoutRoom)
         // The summary says it, where there is one.
         if let withoutRoom, console.isJSON || console.isQuiet { console.warn("archiver: \(withoutRoom)") }
-        if result.isShort || withoutRoom != nil { throw ExitStatus.incomplete }
+        if result.isShort || withoutRoom != nil || evicted?.isShort ?? false { throw ExitStatus.incomplete }
     }
 }

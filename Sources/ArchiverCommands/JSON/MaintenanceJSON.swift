@@ -2,14 +2,17 @@
 
 internal import ArchiverKit
 internal import FileIO
+internal import Replicas
 
 /// The output of `prune --json`, and of `watch --json` for a watcher's maintenance: forgotten snapshots, freed space.
 struct MaintenanceJSON: Encodable {
     let result: MaintenanceResult
     let isDryRun: Bool
+    let evicted: EvictionResult?
 
-    init(_ result: MaintenanceResult, isDryRun: Bool) {
+    init(_ result: MaintenanceResult, isDryRun: Bool, evicted: EvictionResult? = nil) {
         self.result = result
+        self.evicted = evicted
         self.isDryRun = isDryRun
     }
 
@@ -31,6 +34,7 @@ struct MaintenanceJSON: Encodable {
         try object.encode(pruned?.bytesWithoutRoom ?? 0, forKey: .bytesWithoutRoom)
         try object.encode(pruned?.roomNeeded ?? 0, forKey: .roomNeededBytes)
         try object.encode(pruned?.damaged ?? [], forKey: .damaged)
+        try EvictionJSON(evicted, isDryRun: isDryRun).encode(into: &object)
         try object.encode(result.room.usedBytes, forKey: .usedBytes)
         try object.encode(result.room.lackingBytes, forKey: .lackingBytes)
         try object.encode(result.room.isAlmostShort, forKey: .closeToLimits)

@@ -17,6 +17,7 @@ struct KeepingSummaryJSON: Encodable {
         try object.encode(
             summary.roots.map { RootPolicyJSON(root: $0.root, policy: $0.policy, isOwn: $0.isOwn) }, forKey: .roots)
         try object.encode(summary.budget.maxSize, forKey: .maxSizeBytes)
+        try object.encode(summary.places.limit, forKey: .localSizeBytes)
         try object.encode(summary.budget.minFreeBytes, forKey: .minFreeBytes)
         try object.encode(summary.budget.minFreePercent, forKey: .minFreePercent)
     }

@@ -130,3 +130,14 @@ struct KeyJSON: Encodable {
         try object.encode(recipient, forKey: .recipient)
     }
 }
+
+/// The output of `replica fetch --json`.
+struct FetchJSON: Encodable {
+    let result: FetchResult
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: JSONKey.self)
+        try object.encode(result.segments, forKey: .segments)
+        try object.encode(result.bytes, forKey: .bytesRead)
+    }
+}

@@ -41,6 +41,10 @@ extension JSONKey {
     static let auditSeconds = JSONKey("auditSeconds")
     /// When it appeared again.
     static let back = JSONKey("back")
+    /// The bytes of the segments that are only in replicas.
+    static let awayBytes = JSONKey("awayBytes")
+    /// The segments that are only in replicas.
+    static let awaySegments = JSONKey("awaySegments")
     /// The first snapshot that has it again.
     static let backIn = JSONKey("backIn")
     /// How changes are detected.
@@ -155,6 +159,12 @@ extension JSONKey {
     static let error = JSONKey("error")
     /// The kind of an event.
     static let event = JSONKey("event")
+    /// The bytes of the segments that left the local disk.
+    static let evictedBytes = JSONKey("evictedBytes")
+    /// The segments that left the local disk.
+    static let evictedSegments = JSONKey("evictedSegments")
+    /// Why more segments did not leave the local disk.
+    static let evictionCauses = JSONKey("evictionCauses")
     /// Paths left alone because they are excluded.
     static let excluded = JSONKey("excluded")
     /// The rules of a root.
@@ -289,6 +299,8 @@ extension JSONKey {
     static let linesRemoved = JSONKey("linesRemoved")
     /// Entries with the same number are hard links.
     static let linkGroup = JSONKey("linkGroup")
+    /// The most of the archive that stays on the local disk; null for no limit.
+    static let localSizeBytes = JSONKey("localSizeBytes")
     /// The segments whose loss was accepted.
     static let lost = JSONKey("lost")
     /// The id of the machine.

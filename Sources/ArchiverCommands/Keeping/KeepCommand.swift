@@ -3,6 +3,7 @@
 internal import ArchiverKit
 internal import ArgumentParser
 internal import Configuring
+internal import Replicas
 
 struct KeepCommand: ParsableCommand {
     static let configuration = CommandConfiguration.subcommand(
@@ -16,12 +17,18 @@ struct KeepCommand: ParsableCommand {
             brings them back. With --reset, a root follows the policy for all roots again; without a root, everything \
             is kept and the limits are the usual ones again.
 
+            With --local-size, watchers and 'archiver prune' remove old segments from this disk that a replica has, those \
+            least recently read first; commands read them from there when they need them. That needs an identity without \
+            a passphrase: the one of 'archiver replica add', or --identity here. With 'none' no more segments leave, and \
+            'archiver replica fetch' brings them back.
+
             Examples:
               archiver keep                     # show the policies
               archiver keep --each 2h --hourly 30d --daily 1y --weekly forever
               archiver keep --usual --root ~/build
               archiver keep --everything        # the default
               archiver keep --max-size 20G --min-free 10%
+              archiver keep --local-size 20G --identity ~/desk.key
             """)
 
     @Flag(help: "Keep everything.")
@@ -54,6 +61,11 @@ struct KeepCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The space to leave free on the archive's file system: 10%, 5G.", valueName: "size"))
     var minFree: FreeArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            "The most of the archive to keep on this disk; the rest only in a replica: 20G, none.", valueName: "size"))
+    var localSize: LimitArgument?
+
     @OptionGroup var change: ChangeOptions
 
     @Flag(help: "Do at once what otherwise waits.")
@@ -70,8 +82,9 @@ struct KeepCommand: ParsableCommand {
         let ways = [everything, usual, hasTiers, reset].count { $0 }
         if ways > 1 { throw ValidationError("--everything, --usual, --reset and tiers exclude each other") }
         if change.dryRun && now { throw ValidationError("--dry-run and --now exclude each other") }
-        if place.root != nil || place.host != nil, maxSize != nil || minFree != nil {
-            throw ValidationError("--max-size and --min-free apply to the whole archive: leave out --root and --host")
+        if place.root != nil || place.host != nil, maxSize != nil || minFree != nil || localSize != nil {
+            throw ValidationError(
+                "--max-size, --min-free and --local-size apply to the whole archive: leave out --root and --host")
         }
     }
 
@@ -80,6 +93,7 @@ struct KeepCommand: ParsableCommand {
         let archive = try global.openArchive()
         let root = place.root != nil || place.host != nil ? try RootContext(archive, place).oneRoot() : nil
         let policy = try given(archive, root)
+        let size = try localSize.map { try given($0, archive) }
         if !change.dryRun {
             try requireUnconfigured(root)
             if reset {
@@ -91,6 +105,10 @@ struct KeepCommand: ParsableCommand {
             if maxSize != nil || minFree != nil || resetsBudget {
                 try archive.setBudget(budget(resetsBudget ? StorageBudget() : archive.budget()))
             }
+            if let size { try archive.setLocalSize(size) }
+        }
+        if let size, change.dryRun || now {
+            return try report(archive.evictSegments(size, isDryRun: change.dryRun), console)
         }
         if change.dryRun || now {
             // A policy for all roots does not apply to roots with their own policy.
@@ -132,6 +150,25 @@ struct KeepCommand: ParsableCommand {
         guard hasTiers else { return nil }
         return try RetentionPolicy(
             all: each?.span, minutely: minutely?.span, hourly: hourly?.span, daily: daily?.span, weekly: weekly?.span)
+    }
+
+    /// The size to keep on the local disk; the identity stays known, as segments may be away.
+    private func given(_ limit: LimitArgument, _ archive: Archive) throws -> LocalSize {
+        var size = try archive.localSize()
+        size.bytes = limit.bytes
+        guard let file = global.identity?.path else { return size }
+        if file.string == "-" {
+            throw Failure.usage("--local-size needs the identity in a file: it is read again and again")
+        }
+        size.identityFile = file.absolute.string
+        return size
+    }
+
+    private func report(_ result: EvictionResult?, _ console: Console) throws {
+        if console.isJSON { return try console.output.line(JSONText.of(EvictionJSON(result, isDryRun: change.dryRun))) }
+        guard let result else { return try console.output.line("no segment leaves the local disk") }
+        try console.output.line(EvictionText.text(result))
+        console.warn(result.problems, count: result.problems.count, limit: 10) { Escaping.text($0) }
     }
 
     private func budget(_ present: StorageBudget) -> StorageBudget {

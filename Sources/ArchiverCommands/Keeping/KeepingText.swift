@@ -2,6 +2,7 @@
 
 internal import ArchiverKit
 internal import FileIO
+internal import Replicas
 internal import SystemPackage
 
 /// The policy of each root and the space limits of the archive.
@@ -9,6 +10,7 @@ struct KeepingSummary {
     let ofAll: RetentionPolicy
     let roots: [(root: ArchivedRoot, policy: RetentionPolicy, isOwn: Bool)]
     let budget: StorageBudget
+    let places: SegmentPlaces
 
     init(_ archive: Archive) throws {
         let ofAll = try archive.policy()
@@ -18,6 +20,7 @@ struct KeepingSummary {
             return (root, own ?? ofAll, own != nil)
         }
         budget = try archive.budget()
+        places = try archive.segmentPlaces()
     }
 }
 
@@ -28,6 +31,7 @@ enum KeepingText {
         let rest = own.isEmpty ? "all roots" : "all other roots"
         return own.map { "\(Escaping.text($0.root.path.bytes)): \(text($0.policy))" }
             + ["\(rest): \(text(summary.ofAll))", room(summary.budget)]
+            + (EvictionText.line(summary.places).map { [$0] } ?? [])
     }
 
     /// "everything is kept", or "all for 2h, one a minute for 2d, one a week forever".

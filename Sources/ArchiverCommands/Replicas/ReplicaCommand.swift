@@ -25,7 +25,8 @@ struct ReplicaCommand: ParsableCommand {
             """,
         subcommands: [
             ReplicaAddCommand.self, ReplicaListCommand.self, ReplicaRemoveCommand.self, ReplicaSyncCommand.self,
-            ReplicaCheckCommand.self, ReplicaTestCommand.self, ReplicaPruneCommand.self, ReplicaCloneCommand.self,
+            ReplicaCheckCommand.self, ReplicaTestCommand.self, ReplicaPruneCommand.self, ReplicaFetchCommand.self,
+            ReplicaCloneCommand.self,
         ],
         defaultSubcommand: ReplicaListCommand.self)
 }
@@ -180,5 +181,35 @@ struct ReplicaPruneCommand: ParsableCommand {
         }
         if console.isJSON { return try console.output.line(JSONText.of(results)) }
         for result in results { try console.summary(ReplicaText.pruned(result)) }
+    }
+}
+
+struct ReplicaFetchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration.subcommand(
+        commandName: "fetch", abstract: "Bring back the segments that are only in replicas.",
+        discussion: """
+            Copies every segment back that 'archiver keep --local-size' has removed from this disk, and verifies it. An \
+            interruption loses nothing; run the command again to finish. As long as a local size is set, they will leave \
+            again: 'archiver keep --local-size none' ends that.
+
+            Examples:
+              archiver keep --local-size none
+              archiver replica fetch
+            """)
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        let console = Console(global)
+        let archive = try global.openArchive()
+        let progress = OperationProgress()
+        let line = ProgressLine("fetching", progress, console)
+        let result: FetchResult
+        do {
+            defer { line.end() }
+            result = try archive.fetchSegments(progress: progress, isCancelled: Interruptions.flag())
+        }
+        if console.isJSON { return try console.output.line(JSONText.of(FetchJSON(result: result))) }
+        try console.summary(ReplicaText.fetched(result))
     }
 }

@@ -41,6 +41,12 @@ enum ReplicaText {
                 + (pass.pass.problems.isEmpty ? "which has everything now" : "which does not have everything")
     }
 
+    static func fetched(_ result: FetchResult) -> String {
+        result.segments == 0
+            ? "all segments are on this disk"
+            : "fetched \(ByteCount.text(result.bytes)) in \(Plural.of(result.segments, "segment"))"
+    }
+
     static func abilities(_ added: AddedReplica) -> [String] {
         var lines: [String] = []
         if !added.abilities.refusesToOverwrite {

@@ -38,6 +38,7 @@ enum StatusText {
                 + "\(size(status)), "
                 + "\(ByteCount.text(status.freeBytes)) free")
         if let room = MaintenanceText.budget(status.room) { lines.append(room) }
+        if let line = EvictionText.line(status.places) { lines.append(line) }
         let limits = [
             status.limits.watches.map { "\($0) directories by inotify" },
             status.limits.marks.map { "\($0) by fanotify" },

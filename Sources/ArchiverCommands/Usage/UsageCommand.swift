@@ -51,7 +51,7 @@ struct UsageCommand: ParsableCommand {
         switch by ?? (context.root == nil && directory == nil ? .root : .path) {
         case .day: try writeDays(archive.dailyUsage(of: context.root), console)
         case .snapshot: try writeSnapshots(archive.snapshots(SnapshotQuery(root: context.root)), console)
-        case .root: try write(usage(archive, .root, console), console)
+        case .root: try write(usage(archive, .root, console), of: archive, console)
         case .path:
             let root = try context.oneRoot()
             let path = try directory.map { try HistoryContext(context, root, console).target($0).path } ?? .root
@@ -65,7 +65,7 @@ struct UsageCommand: ParsableCommand {
                     message: "no snapshot of \(Escaping.text(root.path.bytes)) holds files in '\(Escaping.text(path))'",
                     remedy: "'archiver find' searches for a name", path: path.bytes)
             }
-            try write(usage, console)
+            try write(usage, of: archive, console)
         }
     }
 
@@ -85,7 +85,7 @@ struct UsageCommand: ParsableCommand {
         min(count, limit ?? (console.isShortened ? 40 : count))
     }
 
-    private func write(_ usage: ArchiveUsage, _ console: Console) throws {
+    private func write(_ usage: ArchiveUsage, of archive: Archive, _ console: Console) throws {
         let count = shown(usage.items.count, console)
         if console.isJSON { return try console.output.line(JSONText.of(UsageJSON(usage, limit: count))) }
         let items = Listing<ArchiveUsage.Item>(
@@ -96,7 +96,9 @@ struct UsageCommand: ParsableCommand {
             ], emptiness: UsageCommand.emptiness
         ) { _ in "" }
         try items.write(usage.items.prefix(count), console, older: UsageCommand.more(usage.items.count - count))
-        if console.isForPerson { for line in UsageText.lines(usage) { try console.output.line(console.wrapped(line)) } }
+        guard console.isForPerson else { return }
+        let away = EvictionText.line(try archive.segmentPlaces()).map { [$0] } ?? []
+        for line in UsageText.lines(usage) + away { try console.output.line(console.wrapped(line)) }
     }
 
     private func writeDays(_ days: [DailyUsage], _ console: Console) throws {

@@ -87,6 +87,7 @@ extension Archive {
             let limits = KernelLimits.current
             return ArchiveStatus(
                 directory: self.directory, storedBytes: try store.storedBytes(), freeBytes: free, room: room,
+                places: try segmentPlaces(),
                 states: states, damage: damage, lastCheck: lastCheck, replicas: replicas, roots: statuses,
                 limits: WatchLimits(
                     watches: limits[.inotifyWatches], instances: limits[.inotifyInstances],

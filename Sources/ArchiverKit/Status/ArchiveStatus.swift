@@ -43,6 +43,8 @@ public struct ArchiveStatus: Sendable {
     public let freeBytes: UInt64
     /// How much space the archive takes and may take.
     public let room: ArchiveRoom
+    /// Where its segments are.
+    public let places: SegmentPlaces
     /// The totals of the states that programs have saved.
     public internal(set) var states = StateTotals()
     /// Damaged or unreadable parts of the archive; also among the findings.

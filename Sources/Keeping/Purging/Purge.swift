@@ -53,6 +53,7 @@ extension Archive {
             // An interrupted call may have left some of the replaced snapshots in the catalogue, and others not.
             try Reclaimer(store).tidy()
             try Purge.requireOneFileEach(store)
+            try Purge.requireLocal(store)
             var purge = try Purge(target, isDryRun: false, store, isCancelled, progress)
             try purge.find()
             try purge.remove()
@@ -104,6 +105,17 @@ private struct Purge {
         throw ArchiverError(
             .damaged, "several files below \(store.layout.segments.path) have the same segment id; nothing was purged",
             remedy: Advice.moveUnread.text)
+    }
+
+    /// Throws if segments are only in a replica: they may hold the target, and are not rewritten there.
+    static func requireLocal(_ store: ArchiveStore) throws {
+        let away = try store.catalogue.awaySegments().count
+        if away == 0 { return }
+        throw ArchiverError(
+            .replica,
+            "\(away == 1 ? "1 segment is" : "\(away) segments are") only in a replica and may hold what is to be purged; "
+                + "nothing was purged",
+            remedy: Advice.fetchSegments.text)
     }
 
     /// Finds the target and, unless this is a dry run, rewrites the snapshots that have it.

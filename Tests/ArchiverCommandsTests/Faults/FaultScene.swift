@@ -1,5 +1,6 @@
 // The commands that run with faults, and the checks after each.
 
+import ArchiverKit
 import Foundation
 import SystemPackage
 import TestSupport
@@ -26,7 +27,7 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
         self.verify = verify
     }
 
-    static let all = captures + restores + catalogues + prunes + states
+    static let all = captures + restores + catalogues + prunes + evictions + states
 
     // MARK: Captures
 
@@ -199,6 +200,40 @@ struct FaultScene: CustomTestStringConvertible, Sendable {
             }),
     ]
 
+    // MARK: Leaving the local disk
+
+    static let evictions = [
+        FaultScene(
+            "a prune after which segments are only in a replica", prepare: { try $0.prepareEviction() },
+            words: { _ in program + ["prune", "--json"] },
+            verify: { place, outcome in
+                try place.checkArchive(states: [])
+                try place.checkAnnounced()
+                let again = try place.run("prune", "--json")
+                if again.status != 0 { throw FaultPlace.Wrong(description: "prune again: \(again.errorText)") }
+                guard try place.awaySegments() > 0 else { throw FaultPlace.Wrong(description: "nothing has left") }
+                try place.checkArchive(states: [])
+                try place.checkAnnounced()
+                try place.checkAfterwards()
+            }),
+        FaultScene(
+            "a fetch of segments that are only in a replica",
+            prepare: { place in
+                try place.prepareEviction()
+                for words in [["prune"], ["keep", "--local-size", "none"]] { try place.mustRun(words) }
+            },
+            words: { _ in program + ["replica", "fetch", "--json"] },
+            verify: { place, outcome in
+                try place.checkArchive(states: [])
+                try place.checkAnnounced()
+                try place.mustRun(["replica", "fetch"])
+                guard try place.awaySegments() == 0 else { throw FaultPlace.Wrong(description: "segments are away") }
+                try place.checkArchive(states: [])
+                try place.checkAnnounced()
+                try place.checkAfterwards()
+            }),
+    ]
+
     private static let program = [Workplace.program.string]
 }
 
@@ -207,6 +242,42 @@ extension FaultPlace {
     fileprivate var target: FilePath { work.appending("target") }
     fileprivate var hasArchive: Bool {
         FileManager.default.fileExists(atPath: archive.appending("archive.json").string)
+    }
+
+    fileprivate func mustRun(_ words: [String]) throws {
+        let outcome = try run(words)
+        guard outcome.status == 0 else { throw Wrong(description: "\(words): \(outcome.text)\(outcome.errorText)") }
+    }
+
+    private func status() throws -> [String: Any] {
+        let status = try JSON.object(run("status", "--json").output)
+        return status["archive"] as? [String: Any] ?? [:]
+    }
+
+    fileprivate func awaySegments() throws -> Int { try status()["awaySegments"] as? Int ?? -1 }
+
+    /// Makes an archive of several segments with a replica that has them, and lets it be too large for the disk.
+    fileprivate func prepareEviction() throws {
+        Archive.readReplicas()
+        try capture()
+        try fillSegments(at: 12_000)
+        var random = SeededGenerator("segments that leave")
+        for number in 0..<10 {
+            try write("text", "version \(number)\n" + String(repeating: "\(number * 7919)\n", count: 900))
+            try write("noise", random.noise(6_000))
+            try capture()
+        }
+        let key = work.appending("key").string
+        let made = try run("keys", "new", "-o", key, "--json")
+        guard let recipient = try JSON.object(made.output)["recipient"] as? String else {
+            throw Wrong(description: "keys new: \(made.text)\(made.errorText)")
+        }
+        try shell("mkdir \(work)/replica")
+        let add = ["replica", "add", "disk", "file://\(work)/replica", "--recipient", recipient, "--identity", key]
+        try mustRun(add)
+        try mustRun(["replica", "sync"])
+        let used = try status()["usedBytes"] as? Int ?? 0
+        try mustRun(["keep", "--local-size", "\(used - 205_000)"])
     }
 
     /// Makes two snapshots and a tree that differs from both.

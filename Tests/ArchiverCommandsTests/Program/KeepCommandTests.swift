@@ -57,6 +57,26 @@ struct KeepCommandTests {
         #expect(reset["minFreePercent"] as? Int == 10 && reset["maxSizeBytes"] as? Int == 1 << 30)
     }
 
+    @Test("a local size needs a replica whose identity is at hand, and is shown")
+    func localSize() throws {
+        let refusal = try run("--local-size", "20G")
+        #expect(refusal.status == 1 && refusal.errorText.contains("and the archive has none"), "\(refusal.errorText)")
+        #expect(try json()["localSizeBytes"] is NSNull)
+        let key = place.root.removingLastComponent().appending("key").string
+        let made = try JSON.object(place.run("keys", "new", "-o", key, "--json").output)
+        let store = place.root.removingLastComponent().appending("replica").string
+        try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+        let added = try place.run(
+            "replica", "add", "disk", "file://" + store, "--recipient", made["recipient"] as? String ?? "")
+        #expect(added.status == 0, "\(added.errorText)")
+        #expect(try run("--local-size", "20G").errorText.contains("no file with the identity of the replica 'disk'"))
+        #expect(try json("--local-size", "20G", "--identity", key)["localSizeBytes"] as? Int == 20 << 30)
+        #expect(try run().text.contains("of at most 20.0 GiB"))
+        #expect(try place.run("status").text.contains("on this disk: "))
+        #expect(try run("--local-size", "none").text.contains("on this disk") == false)
+        #expect(try run("--local-size", "1G", "--root", place.root.string).status == 64)
+    }
+
     @Test("if an archive cannot get within its maximum size, prune forgets nothing, says why and exits with 3")
     func size() throws {
         var random = SeededGenerator("an archive's size")

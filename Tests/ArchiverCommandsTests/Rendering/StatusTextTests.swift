@@ -9,6 +9,7 @@ import Testing
 
 @testable import ArchiverCommands
 @testable import ArchiverKit
+@testable import Replicas
 @testable import WatchControl
 
 @Suite(.blocking)
@@ -42,7 +43,9 @@ struct StatusTextTests {
             usedBytes: 2048, freeBytes: 1 << 30, totalBytes: 2 << 30, budget: StorageBudget(), isBudgetSet: false)
         return StatusText.lines(
             ArchiveStatus(
-                directory: "/archive", storedBytes: 1024, freeBytes: 1 << 30, room: room, roots: roots,
+                directory: "/archive", storedBytes: 1024, freeBytes: 1 << 30, room: room,
+                places: SegmentPlaces(localBytes: 2048, limit: nil, awaySegments: 0, awayBytes: 0, replicas: []),
+                roots: roots,
                 limits: WatchLimits(watches: 1000, instances: 128, queuedEvents: 16_384, marks: 2000),
                 findings: findings), .plain)
     }
