@@ -126,6 +126,8 @@ import Threading
     func paths() throws {
         var random = SeededGenerator("purged paths")
         let scene = try Scene(&random)
+        // The catalogue remembers the names that a survey of the space met.
+        _ = try scene.prune.archive.usage()
         let plan = try scene.prune.archive.plannedPurge(of: .paths([.at(Scene.name)], of: scene.root))
         let before = try scene.prune.segments()
         #expect(plan.isDryRun && plan.names.map(\.snapshots) == [scene.with.count])

@@ -17,7 +17,7 @@ import Testing
     private static let steps = 25
 
     @Test(
-        "usage is that of a survey from nothing, whatever was captured, forgotten, pruned, purged, rebuilt or killed before"
+        "usage is that of a survey from nothing, whatever was captured, forgotten, pruned, rebuilt or killed before"
     )
     func histories() throws {
         var random = SeededGenerator("usage after random histories")
