@@ -79,7 +79,15 @@ package final class ArchiveStore: Sendable {
 
     /// The indexed bytes of the segments on the local disk.
     package func localBytes() throws(StorageError) -> UInt64 {
-        isReplica ? try storedBytes() : try catalogue.localSegmentBytes()
+        if isReplica { return try storedBytes() }
+        var bytes = try catalogue.localSegmentBytes()
+        // A killed process may have left files of segments that the catalogue already takes for removed.
+        let left = try joined.map { joined throws(StorageError) in try joined.listedWithFiles() } ?? []
+        if left.isEmpty { return bytes }
+        for row in try catalogue.segments() where row.state == .away && left.contains(row.path) {
+            bytes += UInt64(row.indexedLength)
+        }
+        return bytes
     }
 
     /// The indexed bytes of all segments.

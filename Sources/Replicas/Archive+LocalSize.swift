@@ -72,10 +72,14 @@ extension Archive {
     }
 
     /// Sets how much may stay on the local disk; a limit needs a replica whose identity is at hand.
-    package func setLocalSize(_ size: LocalSize, stores: ReplicaStores = .all) throws(ArchiverError) {
+    ///
+    /// - Parameter isDryRun: whether to check only that it could be set.
+    package func setLocalSize(
+        _ size: LocalSize, isDryRun: Bool = false, stores: ReplicaStores = .all
+    ) throws(ArchiverError) {
         try facing { try store.requireWritable() }
         if size.bytes != nil { try requireReplica(size, stores) }
-        try size.write(store.layout)
+        if !isDryRun { try size.write(store.layout) }
     }
 
     /// Throws unless a replica can be read without asking anybody.

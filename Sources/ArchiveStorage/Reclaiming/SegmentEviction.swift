@@ -40,9 +40,8 @@ package final class SegmentEviction {
 
     /// Ends what a killed process has begun: a listed segment that has its file is local.
     private func resume() throws(StorageError) {
-        let back = try joined.listed().values.filter { joined.isLocal($0.path) }.map(\.path)
-        if back.isEmpty { return }
-        try release(Set(back))
+        let back = try joined.listedWithFiles()
+        if !back.isEmpty { try release(back) }
     }
 
     private func release(_ paths: Set<String>) throws(StorageError) {

@@ -116,6 +116,11 @@ package final class JoinedSegments: SegmentStore {
         try listed().filter { local.length(of: $0.key) == nil }
     }
 
+    /// The paths of the listed segments that have a file: a process was killed before it removed them, or is about to.
+    package func listedWithFiles() throws(StorageError) -> Set<String> {
+        Set(try listed().keys.filter { local.length(of: $0) != nil })
+    }
+
     /// Whether the segment has a file.
     package func isLocal(_ name: String) -> Bool { local.length(of: name) != nil }
 

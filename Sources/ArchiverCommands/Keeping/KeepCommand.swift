@@ -105,8 +105,8 @@ struct KeepCommand: ParsableCommand {
             if maxSize != nil || minFree != nil || resetsBudget {
                 try archive.setBudget(budget(resetsBudget ? StorageBudget() : archive.budget()))
             }
-            if let size { try archive.setLocalSize(size) }
         }
+        if let size { try archive.setLocalSize(size, isDryRun: change.dryRun) }
         if let size, change.dryRun || now {
             return try report(archive.evictSegments(size, isDryRun: change.dryRun), console)
         }

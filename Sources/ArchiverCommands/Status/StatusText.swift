@@ -61,7 +61,8 @@ enum StatusText {
 
     /// "6.1 MiB (5.9 MiB of it data) and 1.0 MiB reserved for a full disk": together what du(1) shows.
     private static func size(_ status: ArchiveStatus) -> String {
-        let (used, data) = (ByteCount.text(status.room.usedBytes), ByteCount.text(status.storedBytes))
+        let local = status.storedBytes - min(status.places.awayBytes, status.storedBytes)
+        let (used, data) = (ByteCount.text(status.room.usedBytes), ByteCount.text(local))
         let reserved = status.room.reservedBytes
         return (used == data ? used : "\(used) (\(data) of it data)")
             + (reserved > 0 ? " and \(ByteCount.text(reserved)) reserved for a full disk" : "")

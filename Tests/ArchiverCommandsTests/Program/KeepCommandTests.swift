@@ -61,6 +61,7 @@ struct KeepCommandTests {
     func localSize() throws {
         let refusal = try run("--local-size", "20G")
         #expect(refusal.status == 1 && refusal.errorText.contains("and the archive has none"), "\(refusal.errorText)")
+        #expect(try run("--local-size", "20G", "--dry-run").errorText == refusal.errorText)
         #expect(try json()["localSizeBytes"] is NSNull)
         let key = place.root.removingLastComponent().appending("key").string
         let made = try JSON.object(place.run("keys", "new", "-o", key, "--json").output)
