@@ -15,15 +15,6 @@ import Threading
 @Suite("Changes of large files", .blocking) struct LargeFileTests {
     private static let page = 4096
 
-    private static func noise(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count + 8)
-        while bytes.count < count {
-            withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) }
-        }
-        return Array(bytes.prefix(count))
-    }
-
     /// Changes pages of a file of noise repeatedly, and expects each snapshot to store little more than the pages.
     @Test(
         "ten changed pages in a file of noise take at most four times their size per snapshot",
@@ -32,7 +23,7 @@ import Threading
         var random = SeededGenerator()
         print("pages: seed \(random.seed)")
         let sandbox = try Sandbox()
-        var bytes = LargeFileTests.noise(count, &random)
+        var bytes = random.noise(count)
         try sandbox.root.write("database", bytes)
         var snapshots = [try sandbox.capture()]
         var states = [bytes]
@@ -40,7 +31,7 @@ import Threading
             for _ in 0..<10 {
                 let start = random.below(count / LargeFileTests.page) * LargeFileTests.page
                 bytes.replaceSubrange(
-                    start..<(start + LargeFileTests.page), with: LargeFileTests.noise(LargeFileTests.page, &random))
+                    start..<(start + LargeFileTests.page), with: random.noise(LargeFileTests.page))
             }
             try sandbox.root.write("database", bytes)
             snapshots.append(try sandbox.capture())
@@ -67,7 +58,7 @@ import Threading
         print("pages, again and again: seed \(random.seed)")
         let sandbox = try Sandbox()
         let count = 1_500_000
-        var bytes = LargeFileTests.noise(count, &random)
+        var bytes = random.noise(count)
         try sandbox.root.write("database", bytes)
         try sandbox.capture()
         // More rounds than a delta chain may have links, so that chunks are stored in full again.
@@ -77,7 +68,7 @@ import Threading
             for _ in 0..<10 {
                 let start = random.below(count / LargeFileTests.page) * LargeFileTests.page
                 bytes.replaceSubrange(
-                    start..<(start + LargeFileTests.page), with: LargeFileTests.noise(LargeFileTests.page, &random))
+                    start..<(start + LargeFileTests.page), with: random.noise(LargeFileTests.page))
             }
             try sandbox.root.write("database", bytes)
             stored += try sandbox.capture().storedBytes
@@ -94,13 +85,13 @@ import Threading
         // A fixed seed: with another, the insertion may hit the longest chunks, which costs more.
         var random = SeededGenerator(seed: 21)
         let sandbox = try Sandbox()
-        var bytes = LargeFileTests.noise(8_000_000, &random)
+        var bytes = random.noise(8_000_000)
         try sandbox.root.write("image", bytes)
         try sandbox.capture()
-        bytes.insert(contentsOf: LargeFileTests.noise(300_000, &random), at: 1_000_000)
+        bytes.insert(contentsOf: random.noise(300_000), at: 1_000_000)
         for index in 0..<8 {
             let start = 2_000_000 + index * 700_000
-            bytes.replaceSubrange(start..<(start + 100), with: LargeFileTests.noise(100, &random))
+            bytes.replaceSubrange(start..<(start + 100), with: random.noise(100))
         }
         try sandbox.root.write("image", bytes)
         let stored = try sandbox.capture().storedBytes

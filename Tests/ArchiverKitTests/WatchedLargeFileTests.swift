@@ -49,7 +49,7 @@ import Threading
     /// Noise that is long enough for a large file.
     fileprivate static func noise(_ more: Int) -> [UInt8] {
         var random = SeededGenerator(seed: UInt64(more))
-        return (0..<(smallest + more)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        return random.noise(smallest + more)
     }
 
     /// A sandbox with a large file, and settings that postpone it for an hour.

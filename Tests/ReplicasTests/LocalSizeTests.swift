@@ -50,7 +50,7 @@ private final class History {
     func capture(fileBytes: Int = 3_000) throws {
         number += 1
         var random = SeededGenerator("local size \(number)")
-        func noise(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(random.below(256)) } }
+        func noise(_ count: Int) -> [UInt8] { random.noise(count) }
         let root = scene.base.url.appending(path: "root")
         try FileManager.default.createDirectory(
             at: root.appending(path: "d\(number % 3)"), withIntermediateDirectories: true)

@@ -301,6 +301,6 @@ struct BadDiskTests {
     /// Bytes that cannot be compressed.
     private func noise(_ count: Int) -> [UInt8] {
         var random = SeededGenerator("noise")
-        return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        return random.noise(count)
     }
 }
