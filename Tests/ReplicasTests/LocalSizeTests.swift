@@ -376,7 +376,7 @@ struct LocalSizeTests {
 
     @Test("whichever request fails, nothing is lost, and the next run goes on")
     func everyRequest() throws {
-        let history = try History(snapshots: 20)
+        let history = try History(snapshots: 30)
         let start = history.scene.objects.calls.count
         let needed = try history.evict(30_000)
         #expect(needed.segments > 0)
