@@ -2,8 +2,6 @@
 
 package import ArchiveStorage
 public import FileIO
-internal import Foundation
-internal import Glibc
 
 /// Which bytes a check reads and verifies.
 public enum CheckedData: Sendable, Hashable, ExpressibleByBooleanLiteral {
@@ -34,18 +32,18 @@ public struct CheckNotice: Sendable, Codable {
     /// When the bytes verified the longest ago were verified; nil if some never were.
     public let verifiedSince: Timestamp?
 
-    private static let byteLimit = 64 << 20
     /// Checks of a part that verify everything.
     private static let parts = 8
 
-    private static func file(_ layout: ArchiveLayout) -> EnclosedPath { layout.settings.appending("checked.json") }
+    private static func file(_ layout: ArchiveLayout) -> JSONFile<CheckNotice> {
+        JSONFile(
+            layout.settings.appending("checked.json"), "it says what the last check found", byteLimit: 64 << 20)
+    }
 
     private static func key(_ segment: ListedSegment) -> String { "\(segment.path) \(segment.indexedLength)" }
 
     package static func read(_ layout: ArchiveLayout) -> CheckNotice? {
-        let file = file(layout)
-        guard let bytes = try? file.open(O_RDONLY).readToEnd(limit: byteLimit, path: file.path) else { return nil }
-        return try? JSONDecoder().decode(CheckNotice.self, from: Data(bytes))
+        try? file(layout).read()
     }
 
     /// The numbers of those of `segments` whose bytes a check of `data` reads.
@@ -88,7 +86,6 @@ public struct CheckNotice: Sendable, Codable {
         let notice = CheckNotice(
             time: time, findingCount: result.findingCount, verified: verified,
             verifiedSince: isComplete ? verified.values.min() : nil)
-        guard let bytes = try? JSONEncoder().encode(notice) else { return }
-        try? DurableFile.replace(file(layout), contents: Array(bytes))
+        try? file(layout).write(notice)
     }
 }

@@ -4,8 +4,6 @@ internal import ArchiveFormat
 internal import ArchiveStorage
 public import Archives
 public import FileIO
-internal import Foundation
-internal import Glibc
 package import Roots
 
 /// What the last maintenance of an archive found when room was short.
@@ -21,8 +19,6 @@ public struct RoomNotice: Sendable, Codable {
     /// Why the limits cannot be reached.
     public let causes: [RoomPlan.Cause]
 
-    private static let byteLimit = 1 << 20
-
     init(_ plan: RoomPlan, at time: Timestamp) {
         self.time = time
         isReachable = plan.isReachable
@@ -31,23 +27,16 @@ public struct RoomNotice: Sendable, Codable {
         causes = plan.causes
     }
 
-    private static func file(_ layout: ArchiveLayout) -> EnclosedPath { layout.settings.appending("room.json") }
-
-    static func read(_ layout: ArchiveLayout) -> RoomNotice? {
-        let file = file(layout)
-        guard let bytes = try? file.open(O_RDONLY).readToEnd(limit: byteLimit, path: file.path) else { return nil }
-        return try? JSONDecoder().decode(RoomNotice.self, from: Data(bytes))
+    private static func file(_ layout: ArchiveLayout) -> JSONFile<RoomNotice> {
+        JSONFile(layout.settings.appending("room.json"), "it says how room was short")
     }
+
+    static func read(_ layout: ArchiveLayout) -> RoomNotice? { try? file(layout).read() }
 
     /// Stores the notice; if that fails, `status` says less.
-    func write(_ layout: ArchiveLayout) {
-        guard let bytes = try? JSONEncoder().encode(self) else { return }
-        try? DurableFile.replace(RoomNotice.file(layout), contents: Array(bytes))
-    }
+    func write(_ layout: ArchiveLayout) { try? RoomNotice.file(layout).write(self) }
 
-    static func remove(_ layout: ArchiveLayout) {
-        _ = try? file(layout).remove()
-    }
+    static func remove(_ layout: ArchiveLayout) { _ = try? file(layout).place.remove() }
 }
 
 extension Archive {

@@ -55,12 +55,13 @@ extension Archive {
     /// - Throws: `ArchiverError` if the archive cannot be read.
     public func segmentPlaces() throws(ArchiverError) -> SegmentPlaces { try segmentPlaces(localSize()) }
 
-    private func segmentPlaces(_ size: LocalSize) throws(ArchiverError) -> SegmentPlaces {
+    private func segmentPlaces(_ size: LocalSize, without freed: UInt64 = 0) throws(ArchiverError) -> SegmentPlaces {
         try facing {
             let catalogue = UInt64(try store.catalogue.pages().usedBytes)
             let away = try store.joined?.away().values.map(\.self) ?? []
+            let local = try store.localBytes() + catalogue
             return SegmentPlaces(
-                localBytes: try store.localBytes() + catalogue,
+                localBytes: local - min(local, freed),
                 limit: size.bytes, awaySegments: away.count,
                 awayBytes: away.reduce(0) { $0 + UInt64($1.bytes) }, replicas: Set(away.map(\.replica)).sorted())
         }
@@ -109,28 +110,33 @@ extension Archive {
     ///
     /// Captures and other commands go on. It can be cancelled or killed at any moment.
     ///
-    /// - Parameter size: a setting to try; nil for the one that is set.
+    /// - Parameters:
+    ///   - size: a setting to try; nil for the one that is set.
+    ///   - freed: in a dry run, the bytes that something else would free before.
     /// - Returns: nil if no limit is set.
     /// - Throws: `ArchiverError` with the code `inUse` if another process frees space or checks, `cancelled`.
     package func evictSegments(
-        _ size: LocalSize? = nil, isDryRun: Bool = false, stores: ReplicaStores = .all,
+        _ size: LocalSize? = nil, isDryRun: Bool = false, freed: UInt64 = 0, stores: ReplicaStores = .all,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws(ArchiverError) -> EvictionResult? {
         let size = if let size { size } else { try localSize() }
-        let before = try segmentPlaces(size)
+        let before = try segmentPlaces(size, without: freed)
         guard before.limit != nil else { return nil }
         if before.excessBytes == 0 { return EvictionResult(isDryRun: isDryRun, places: before) }
-        do throws(ArchiverError) { return try evictSegments(size, isDryRun: isDryRun, stores, isCancelled) } catch {
+        do throws(ArchiverError) {
+            return try evictSegments(size, isDryRun: isDryRun, before, stores, isCancelled)
+        } catch {
             // On a full disk, not even the list can be written.
             guard error.code == .noSpace, !isDryRun, Ballast(store.layout).release() else { throw error }
-            let result = try evictSegments(size, isDryRun: isDryRun, stores, isCancelled)
+            let result = try evictSegments(size, isDryRun: isDryRun, before, stores, isCancelled)
             try facing { try store.reserveBallast() }
             return result
         }
     }
 
     private func evictSegments(
-        _ size: LocalSize, isDryRun: Bool, _ stores: ReplicaStores, _ isCancelled: @escaping @Sendable () -> Bool
+        _ size: LocalSize, isDryRun: Bool, _ before: SegmentPlaces, _ stores: ReplicaStores,
+        _ isCancelled: @escaping @Sendable () -> Bool
     ) throws(ArchiverError) -> EvictionResult {
         try facingStore {
             // Meanwhile no check or prune of a replica deletes an object.
@@ -142,7 +148,7 @@ extension Archive {
             }
             defer { withExtendedLifetime(locks) {} }
             let eviction = try SegmentEviction(store, isDryRun: isDryRun)
-            var result = EvictionResult(isDryRun: isDryRun, places: try segmentPlaces(size))
+            var result = EvictionResult(isDryRun: isDryRun, places: try isDryRun ? before : segmentPlaces(size))
             var sources = try EvictionSources(self, size, stores)
             defer { sources.close() }
             let chosen = try victims(eviction, result.places.excessBytes, &sources, isCancelled)

@@ -2,15 +2,7 @@
 
 package import ArchiveStorage
 internal import FileIO
-internal import Glibc
 package import Roots
-internal import SystemPackage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The size that an archive may have on the local disk.
 package struct LocalSize: Sendable, Hashable, Codable {
@@ -23,34 +15,22 @@ package struct LocalSize: Sendable, Hashable, Codable {
         (self.bytes, self.identityFile) = (bytes, identityFile)
     }
 
-    private static let byteLimit = 65_536
-
-    private static func file(_ layout: ArchiveLayout) -> EnclosedPath { layout.settings.appending("local-size.json") }
+    private static func file(_ layout: ArchiveLayout) -> JSONFile<LocalSize> {
+        JSONFile(
+            layout.settings.appending("local-size.json"), "it says how much stays on the local disk",
+            remedy: "remove the file, and set the limit again")
+    }
 
     /// The setting; no limit if none was set.
     package static func read(_ layout: ArchiveLayout) throws(ArchiverError) -> LocalSize {
-        let file = file(layout)
-        let bytes: [UInt8]
-        do { bytes = try file.open(O_RDONLY).readToEnd(limit: byteLimit, path: file.path) } catch {
-            if error.code == .noSuchFileOrDirectory { return LocalSize() }
-            throw ArchiverError(error)
-        }
-        guard let size = try? JSONDecoder().decode(LocalSize.self, from: Data(bytes)) else {
-            throw ArchiverError(
-                .damaged, "\(file.path) is damaged: it says how much stays on the local disk",
-                remedy: "remove the file, and set the limit again", path: file.path)
-        }
-        return size
+        try facing { try file(layout).read() ?? LocalSize() }
     }
 
-    /// Stores the setting, durably.
+    /// Stores the setting durably.
     package func write(_ layout: ArchiveLayout) throws(ArchiverError) {
         try facing {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             try layout.settings.createDirectory(durable: true)
-            let bytes = Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
-            try DurableFile.replace(LocalSize.file(layout), contents: bytes)
+            try LocalSize.file(layout).write(self)
         }
     }
 }

@@ -4,15 +4,8 @@ package import ArchiveFormat
 package import ArchiveStorage
 package import Crypto
 package import FileIO
-internal import Glibc
 package import Roots
 internal import SystemPackage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The settings of one replica: a file in the archive's folder `settings/replicas` that only its owner may read.
 ///
@@ -63,31 +56,19 @@ package struct ReplicaSettings: Sendable, Hashable, Codable {
     // MARK: Storing
 
     private static let suffix = ".replica.json"
-    private static let byteLimit = 1 << 20
 
-    private static func file(_ name: ReplicaName, _ layout: ArchiveLayout) -> EnclosedPath {
-        layout.replicas.appending(name.text + suffix)
+    private static func file(_ name: ReplicaName, _ layout: ArchiveLayout) -> JSONFile<ReplicaSettings> {
+        JSONFile(
+            layout.replicas.appending(name.text + suffix), "it says where the replica '\(name)' is",
+            remedy: Advice.addReplica.text)
     }
 
     /// The settings of the replica `name`.
     ///
     /// - Throws: `ArchiverError` with the code `noSuchReplica` if there is none.
     package static func read(_ name: ReplicaName, in layout: ArchiveLayout) throws(ArchiverError) -> ReplicaSettings {
-        let file = file(name, layout)
-        let bytes: [UInt8]
-        do { bytes = try file.open(O_RDONLY).readToEnd(limit: byteLimit, path: file.path) } catch {
-            if error.code == .noSuchFileOrDirectory {
-                throw ArchiverError(
-                    .noSuchReplica, "the archive has no replica '\(name)'", remedy: Advice.listReplicas.text)
-            }
-            throw ArchiverError(error)
-        }
-        guard let settings = try? JSONDecoder().decode(ReplicaSettings.self, from: Data(bytes)) else {
-            throw ArchiverError(
-                .damaged, "\(file.path) is damaged: it says where the replica '\(name)' is",
-                remedy: Advice.addReplica.text, path: file.path)
-        }
-        return settings
+        if let settings = try facing({ try file(name, layout).read() }) { return settings }
+        throw ArchiverError(.noSuchReplica, "the archive has no replica '\(name)'", remedy: Advice.listReplicas.text)
     }
 
     /// The names of an archive's replicas.
@@ -98,14 +79,8 @@ package struct ReplicaSettings: Sendable, Hashable, Codable {
     /// Stores the settings, durably.
     package func create(_ name: ReplicaName, in layout: ArchiveLayout) throws(ArchiverError) {
         try facing {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             try layout.replicas.createDirectory(durable: true)
-            let bytes = Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
-            do throws(FileError) { try DurableFile.create(ReplicaSettings.file(name, layout), contents: bytes) } catch {
-                guard error.code == .fileExists else { throw error }
-                throw ReplicaSettings.taken(name)
-            }
+            if try !ReplicaSettings.file(name, layout).create(self) { throw ReplicaSettings.taken(name) }
         }
     }
 
@@ -117,7 +92,7 @@ package struct ReplicaSettings: Sendable, Hashable, Codable {
 
     package static func remove(_ name: ReplicaName, in layout: ArchiveLayout) throws(ArchiverError) {
         try facing {
-            _ = try file(name, layout).remove()
+            _ = try file(name, layout).place.remove()
             try ReplicaProgress.remove(name.text, in: layout)
         }
     }

@@ -198,7 +198,7 @@ package final class Replicator: Sendable {
             pass.problems.append("segment \(row.path) is not replicated: it is not in the folder of its day")
             return nil
         }
-        if let away = try store.joined?.away()[row.path] {
+        if let away = try store.joined?.away(row.path) {
             pass.problems.append(
                 "segment \(row.path) is not replicated: it is not on the local disk, but only in the replica '\(away.replica)'"
             )

@@ -4,15 +4,8 @@ internal import ArchiveFormat
 package import ArchiveStorage
 internal import Capturing
 internal import FileIO
-internal import Glibc
 package import Roots
 package import SystemPackage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// How changes of a root are gathered; remembered in the archive, as the root's exclusion rules are.
 public struct WatchSettings: Sendable, Hashable {
@@ -102,18 +95,17 @@ package struct WatchSettingsFile {
     }
 
     private let root: FilePath
-    private let file: EnclosedPath
+    private let file: JSONFile<Content>
 
     package init(of root: FilePath, in layout: ArchiveLayout) {
         self.root = root
         let name = "watch-\(ChunkID(hashing: Machine.id.bytes + root.bytes).hex.prefix(16)).json"
-        file = layout.settings.appending(name)
+        file = JSONFile(
+            layout.settings.appending(name), "it says how \(root) is watched", byteLimit: 1 << 16)
     }
 
     package func read() -> WatchSettings {
-        guard let bytes = try? file.open(O_RDONLY).readToEnd(limit: 1 << 16, path: file.path),
-            let content = try? JSONDecoder().decode(Content.self, from: Data(bytes))
-        else { return WatchSettings() }
+        guard let content = try? file.read() else { return WatchSettings() }
         return WatchSettings(
             settle: Self.duration(content.settleSeconds), maxDelay: Self.duration(content.maxDelaySeconds),
             auditInterval: Self.duration(content.auditSeconds), largeFile: content.largeFileBytes,
@@ -125,13 +117,11 @@ package struct WatchSettingsFile {
             root: root.string, settleSeconds: settings.settle?.seconds, maxDelaySeconds: settings.maxDelay?.seconds,
             auditSeconds: settings.auditInterval?.seconds, largeFileBytes: settings.largeFile,
             largeFileDelaySeconds: settings.largeFileDelay?.seconds)
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        try DurableFile.replace(file, contents: Array(try encoder.encode(content)) + [0x0A])
+        try file.write(content)
     }
 
     package func remove() {
-        _ = try? file.remove()
+        _ = try? file.place.remove()
     }
 
     /// - Returns: nil if the file's value is not a valid duration.

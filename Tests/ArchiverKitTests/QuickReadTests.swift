@@ -5,6 +5,7 @@ import Dispatch
 import FileIO
 import Foundation
 import Glibc
+import Synchronization
 import SystemPackage
 import TestSupport
 import TestTraits
@@ -85,8 +86,13 @@ import Testing
         let before = try suspect("file")
         let old = try #require(try reader.read(before).new).content
         let (path, done) = (sandbox.root.full("file").string, DispatchSemaphore(value: 0))
+        let isOver = Atomic(false)
+        defer { isOver.store(true, ordering: .relaxed) }
         Thread.detachNewThread {
-            while progress.reading.bytes <= UInt64(size) { sched_yield() }
+            while progress.reading.bytes <= UInt64(size) {
+                if isOver.load(ordering: .relaxed) { return }
+                sched_yield()
+            }
             // The reader has the old first byte and will have the new last one.
             let file = open(path, O_WRONLY)
             pwrite(file, "a", 1, 0)

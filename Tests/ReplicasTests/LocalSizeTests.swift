@@ -266,6 +266,8 @@ struct LocalSizeTests {
         let files = history.segmentFiles
         let foreseen = try history.evict(50_000, isDryRun: true)
         #expect(foreseen.segments > 0 && history.segmentFiles == files)
+        let behind = try history.archive.evictSegments(isDryRun: true, freed: 50_000, stores: history.scene.stores)
+        #expect(behind?.segments == 0, "a prune before it would free enough")
         #expect(try history.archive.segmentPlaces().awaySegments == 0)
         let done = try #require(try history.archive.evictSegments(stores: history.scene.stores))
         #expect(done.segments == foreseen.segments && done.bytes == foreseen.bytes)

@@ -46,15 +46,9 @@ extension Catalogue {
         }
     }
 
-    /// Whether a segment has left.
-    func isAway(_ number: Int64) throws(StorageError) -> Bool {
-        let sql = "SELECT 1 FROM segment WHERE id = ? AND state = 3"
-        return try read { db in try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [number]) != nil }
-    }
-
     /// Whether the copy of the chunk `id` that reads use is in a segment that has left.
     package func isAway(_ id: ChunkID) throws(StorageError) -> Bool {
         guard let location = try location(of: id) else { return false }
-        return try isAway(location.segment)
+        return try state(of: location.segment) == .away
     }
 }

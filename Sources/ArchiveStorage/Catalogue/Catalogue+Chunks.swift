@@ -47,11 +47,17 @@ extension Catalogue {
 
     /// Like `chunk(beginning:)`, but only copies that new blocks may depend on: in local segments that are not condemned.
     package func base(beginning prefix: ChunkPrefix) throws(StorageError) -> (id: ChunkID, location: BlockLocation)? {
-        guard let (id, location) = try chunk(beginning: prefix), try !isAway(location.segment) else { return nil }
+        guard let (id, location) = try chunk(beginning: prefix) else { return nil }
+        switch try state(of: location.segment) {
+        case .away: return nil
+        case .condemned: break
+        default: return (id, location)
+        }
         let sql =
             "SELECT location FROM chunk WHERE id = ? AND NOT \(Catalogue.isCondemned) ORDER BY location DESC LIMIT 1"
-        guard try isCondemned(location.segment) else { return (id, location) }
-        return try lookUp(sql, id) { row in (id, BlockLocation(packed: row.integer(0))) }
+        let other = try lookUp(sql, id) { row in (id: id, location: BlockLocation(packed: row.integer(0))) }
+        if let other, try state(of: other.location.segment) == .away { return nil }
+        return other
     }
 
     /// The locations of all copies of the chunk whose id begins with `prefix`, the newest first.

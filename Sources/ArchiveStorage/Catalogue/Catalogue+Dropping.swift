@@ -12,12 +12,6 @@ extension Catalogue {
         )
         """
 
-    /// Whether a segment is condemned.
-    func isCondemned(_ number: Int64) throws(StorageError) -> Bool {
-        let sql = "SELECT 1 FROM segment INDEXED BY segmentCondemned WHERE state = 2 AND id = ?"
-        return try read { db in try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [number]) != nil }
-    }
-
     /// Condemns a sealed segment: from now on its chunks are stored again, and are not used as bases.
     ///
     /// - Returns: whether it is condemned now; an open segment cannot be condemned.

@@ -35,6 +35,14 @@ extension Catalogue {
         }
     }
 
+    /// The state of the segment with this number; nil if there is none.
+    func state(of number: Int64) throws(StorageError) -> SegmentState? {
+        try read { db in
+            let statement = try db.cachedStatement(sql: "SELECT state FROM segment WHERE id = ?")
+            return try Int64.fetchOne(statement, arguments: [number]).flatMap(SegmentState.init)
+        }
+    }
+
     /// Enters the segment at `path` if it is new, and returns it.
     ///
     /// - Parameter name: the id in its header; nil if the header cannot be read.

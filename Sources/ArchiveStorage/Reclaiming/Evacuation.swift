@@ -214,7 +214,7 @@ struct Evacuation {
         for _ in 0...ArchiveStore.chainLimit {
             guard let (id, place) = try store.catalogue.chunk(beginning: prefix) else { return nil }
             // A new block stands on local bases only.
-            if try store.catalogue.isAway(place.segment) { return nil }
+            if try store.catalogue.state(of: place.segment) == .away { return nil }
             let header = try store.blockHeader(at: place)
             if stays(prefix), header.depth < BlockHeader.depthLimit {
                 return BaseChunk(id: id, bytes: try store.read(id), depth: header.depth)

@@ -2,14 +2,7 @@
 
 internal import ArchiveFormat
 package import FileIO
-internal import Glibc
 internal import SystemPackage
-
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// What one replica has of the archive's segments, remembered in the archive's folder `settings/replicas`.
 package struct ReplicaProgress: Sendable, Hashable, Codable {
@@ -89,40 +82,25 @@ package struct ReplicaProgress: Sendable, Hashable, Codable {
     // MARK: Storing
 
     private static let suffix = ".progress.json"
-    private static let byteLimit = 64 << 20
 
-    private static func file(_ name: String, _ layout: ArchiveLayout) -> EnclosedPath {
-        layout.replicas.appending(name + suffix)
+    private static func file(_ name: String, _ layout: ArchiveLayout) -> JSONFile<ReplicaProgress> {
+        JSONFile(
+            layout.replicas.appending(name + suffix), "it says what the replica '\(name)' has",
+            remedy: "remove the file; the replica is then compared with the archive", byteLimit: 64 << 20)
     }
 
     /// The progress of the replica `name`; nil if nothing is known of it.
     package static func read(_ name: String, in layout: ArchiveLayout) throws(StorageError) -> ReplicaProgress? {
-        let file = file(name, layout)
-        let bytes: [UInt8]
-        do { bytes = try file.open(O_RDONLY).readToEnd(limit: byteLimit, path: file.path) } catch {
-            if error.code == .noSuchFileOrDirectory { return nil }
-            throw StorageError(error)
-        }
-        guard let progress = try? JSONDecoder().decode(ReplicaProgress.self, from: Data(bytes)) else {
-            throw StorageError(
-                .damaged, file.path, "\(file.path) is damaged: it says what the replica '\(name)' has",
-                remedy: "remove the file; the replica is then compared with the archive")
-        }
-        return progress
+        try file(name, layout).read()
     }
 
     /// Stores the progress durably.
     package func write(_ name: String, in layout: ArchiveLayout) throws(StorageError) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let bytes = try? encoder.encode(self) else { return }
-        try storing { () throws(FileError) in
-            try DurableFile.replace(ReplicaProgress.file(name, layout), contents: Array(bytes))
-        }
+        try ReplicaProgress.file(name, layout).write(self)
     }
 
     package static func remove(_ name: String, in layout: ArchiveLayout) throws(StorageError) {
-        _ = try storing { () throws(FileError) in try file(name, layout).remove() }
+        _ = try storing { () throws(FileError) in try file(name, layout).place.remove() }
     }
 
     /// The progress of all replicas of an archive, by their names.

@@ -6,12 +6,6 @@ internal import Glibc
 package import SystemPackage
 package import Threading
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
 /// A sealed segment that has left the local disk.
 package struct AwaySegment: Sendable, Hashable, Codable {
     /// Its path below the archive's `segments`.
@@ -70,29 +64,21 @@ package final class JoinedSegments: SegmentStore {
         var segments: [AwaySegment]
     }
 
-    private static let byteLimit = 256 << 20
+    private var file: JSONFile<List> {
+        JSONFile(
+            layout.away, "it lists the segments that are only in a replica",
+            remedy: "put it back from a copy of the archive, or clone the replica", byteLimit: 256 << 20)
+    }
 
     /// The listed segments, by their paths; those that have a file are local all the same.
     package func listed() throws(StorageError) -> [String: AwaySegment] {
         let status = try storing { () throws(FileError) in try layout.away.status }
         if let away = known.withLock({ $0.status == status ? $0.away : nil }) { return away }
-        guard status != nil else {
-            known.withLock { $0 = Known() }
-            return [:]
-        }
-        let (bytes, read) = try storing { () throws(FileError) in
-            let file = try layout.away.open(O_RDONLY)
-            let status = try FileStatus.read(file)
-            return (try file.readToEnd(limit: JoinedSegments.byteLimit, path: layout.away.path), status)
-        }
-        guard let list = try? JSONDecoder().decode(List.self, from: Data(bytes)), list.version == 1 else {
-            throw StorageError(
-                .damaged, layout.away.path,
-                "\(layout.away.path) is damaged: it lists the segments that are only in a replica",
-                remedy: "put it back from a copy of the archive, or clone the replica")
-        }
-        let away = Dictionary(list.segments.map { ($0.path, $0) }) { _, last in last }
-        known.withLock { $0 = Known(status: read, away: away) }
+        let list = try status == nil ? nil : file.read()
+        if let list, list.version != 1 { throw file.damage }
+        let away = Dictionary((list?.segments ?? []).map { ($0.path, $0) }) { _, last in last }
+        // A list that was replaced in the meantime has another status, and is read again.
+        known.withLock { $0 = Known(status: status, away: away) }
         return away
     }
 
@@ -102,18 +88,18 @@ package final class JoinedSegments: SegmentStore {
         var away = before
         body(&away)
         if away == before { return }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let list = List(segments: away.values.sorted { $0.path < $1.path })
-        guard let bytes = try? encoder.encode(list) else { return }
-        try storing { () throws(FileError) in
-            try DurableFile.replace(layout.away, contents: Array(bytes) + [UInt8(ascii: "\n")])
-        }
+        try file.write(List(segments: away.values.sorted { $0.path < $1.path }))
     }
 
     /// The segments that have no file, by their paths.
     package func away() throws(StorageError) -> [String: AwaySegment] {
         try listed().filter { local.length(of: $0.key) == nil }
+    }
+
+    /// Where the segment `name` is; nil if it is listed nowhere, or has a file.
+    package func away(_ name: String) throws(StorageError) -> AwaySegment? {
+        guard let segment = try listed()[name], local.length(of: name) == nil else { return nil }
+        return segment
     }
 
     /// The paths of the listed segments that have a file: a process was killed before it removed them, or is about to.
@@ -135,8 +121,6 @@ package final class JoinedSegments: SegmentStore {
     }
 
     // MARK: Segments in replicas
-
-    private func away(_ name: String) throws(StorageError) -> AwaySegment? { try listed()[name] }
 
     private func open(_ segment: AwaySegment) throws(StorageError) -> any SegmentReading {
         let path = path(of: segment.path)
@@ -208,7 +192,7 @@ package final class JoinedSegments: SegmentStore {
     package func prepare() throws(StorageError) { try local.prepare() }
 
     package func openToWrite(_ name: String) throws(StorageError) -> any SegmentBytes {
-        if local.length(of: name) == nil, let segment = try away(name) {
+        if let segment = try away(name) {
             let path = path(of: name)
             throw StorageError(
                 .readOnly, path,

@@ -22,7 +22,8 @@ struct PruneCommand: ParsableCommand {
             of the last hour, and at most half of a directory's snapshots at once. 'archiver unforget --last' brings \
             them back for a day, unless the disk is full. If the limits cannot be reached, nothing is forgotten, the \
             causes are named, and the exit code is 3. It is also 3 if the disk is too full to move the data that is \
-            still needed, or if more than 'archiver keep --local-size' stays on this disk. With --dry-run, the exit code is that of the run.
+            still needed, or if more than 'archiver keep --local-size' allows stays on this disk. With --dry-run, the \
+            exit code is that of the run.
 
             Examples:
               archiver prune --dry-run
@@ -50,10 +51,13 @@ struct PruneCommand: ParsableCommand {
         do {
             defer { line.end() }
             result = try archive.maintain(options, isCancelled: isInterrupted, progress: progress)
-            evicted = try archive.evictSegments(isDryRun: change.dryRun, isCancelled: isInterrupted)
+            // What a dry run says is what the run would do behind the prune.
+            let freed = change.dryRun ? result.pruned?.freedBytes ?? 0 : 0
+            evicted = try archive.evictSegments(isDryRun: change.dryRun, freed: freed, isCancelled: isInterrupted)
         }
         if console.isJSON {
-            try console.output.line(JSONText.of(MaintenanceJSON(result, isDryRun: change.dryRun, evicted: evicted)))
+            let eviction = EvictionJSON(evicted, isDryRun: change.dryRun)
+            try console.output.line(JSONText.of(MaintenanceJSON(result, isDryRun: change.dryRun, eviction: eviction)))
         } else {
             try console.summary(MaintenanceText.text(result, isDryRun: change.dryRun))
             if let text = MaintenanceText.waiting(result, isDryRun: change.dryRun) { try console.summary(text) }

@@ -8,11 +8,12 @@ internal import Replicas
 struct MaintenanceJSON: Encodable {
     let result: MaintenanceResult
     let isDryRun: Bool
-    let evicted: EvictionResult?
+    /// What left the local disk; nil for a watcher, which looks for that afterwards.
+    let eviction: EvictionJSON?
 
-    init(_ result: MaintenanceResult, isDryRun: Bool, evicted: EvictionResult? = nil) {
+    init(_ result: MaintenanceResult, isDryRun: Bool, eviction: EvictionJSON? = nil) {
         self.result = result
-        self.evicted = evicted
+        self.eviction = eviction
         self.isDryRun = isDryRun
     }
 
@@ -34,7 +35,7 @@ struct MaintenanceJSON: Encodable {
         try object.encode(pruned?.bytesWithoutRoom ?? 0, forKey: .bytesWithoutRoom)
         try object.encode(pruned?.roomNeeded ?? 0, forKey: .roomNeededBytes)
         try object.encode(pruned?.damaged ?? [], forKey: .damaged)
-        try EvictionJSON(evicted, isDryRun: isDryRun).encode(into: &object)
+        try eviction?.encode(into: &object)
         try object.encode(result.room.usedBytes, forKey: .usedBytes)
         try object.encode(result.room.lackingBytes, forKey: .lackingBytes)
         try object.encode(result.room.isAlmostShort, forKey: .closeToLimits)

@@ -6,16 +6,19 @@ internal import Replicas
 
 /// Texts about the segments that are only in replicas.
 enum EvictionText {
-    /// "2.1 GiB in 33 segments left this disk and are only in a replica; 19.9 GiB of 20.0 GiB are here".
+    /// "2.1 GiB in 33 segments left this disk; 19.9 GiB of at most 20.0 GiB are on it".
     static func text(_ result: EvictionResult) -> String {
         let size = "\(ByteCount.text(result.bytes)) in \(Plural.of(result.segments, "segment"))"
-        let verb = result.isDryRun ? "would leave this disk and be only in a replica" : "left this disk"
-        let here = "\(ByteCount.text(result.places.localBytes))\(limit(result.places)) are on this disk"
-        if result.segments == 0 { return "no segment \(result.isDryRun ? "would leave" : "leaves") this disk; \(here)" }
-        return "\(size) \(verb); \(here)" + (result.isDryRun ? " now" : "")
+        let local = result.places.localBytes
+        let here = ByteCount.text(result.isDryRun ? local - min(local, result.bytes) : local) + limit(result.places)
+        if result.isDryRun {
+            let leaving = result.segments == 0 ? "no segment" : size
+            return "\(leaving) would leave this disk; \(here) would be on it"
+        }
+        return "\(result.segments == 0 ? "no segment leaves" : "\(size) left") this disk; \(here) are on it"
     }
 
-    /// "on this disk: 19.9 GiB of 20.0 GiB; 133.0 GiB in 2,100 segments are only in 'disk'"; nil if all is here.
+    /// "on this disk: 19.9 GiB of at most 20.0 GiB; 133.0 GiB in 2,100 segments are only in 'disk'"; nil if all is here.
     static func line(_ places: SegmentPlaces) -> String? {
         if places.limit == nil, places.awaySegments == 0 { return nil }
         let here = "on this disk: \(ByteCount.text(places.localBytes))\(limit(places))"

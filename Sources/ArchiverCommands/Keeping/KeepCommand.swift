@@ -20,7 +20,7 @@ struct KeepCommand: ParsableCommand {
             With --local-size, watchers and 'archiver prune' remove old segments from this disk that a replica has, those \
             least recently read first; commands read them from there when they need them. That needs an identity without \
             a passphrase: the one of 'archiver replica add', or --identity here. With 'none' no more segments leave, and \
-            'archiver replica fetch' brings them back.
+            'archiver replica fetch' brings them back. With --dry-run or --now, the exit code is 3 if more stays.
 
             Examples:
               archiver keep                     # show the policies
@@ -82,6 +82,9 @@ struct KeepCommand: ParsableCommand {
         let ways = [everything, usual, hasTiers, reset].count { $0 }
         if ways > 1 { throw ValidationError("--everything, --usual, --reset and tiers exclude each other") }
         if change.dryRun && now { throw ValidationError("--dry-run and --now exclude each other") }
+        if localSize != nil, change.dryRun || now, ways + (maxSize == nil ? 0 : 1) + (minFree == nil ? 0 : 1) > 0 {
+            throw ValidationError("with --dry-run and --now, give --local-size alone")
+        }
         if place.root != nil || place.host != nil, maxSize != nil || minFree != nil || localSize != nil {
             throw ValidationError(
                 "--max-size, --min-free and --local-size apply to the whole archive: leave out --root and --host")
@@ -165,10 +168,14 @@ struct KeepCommand: ParsableCommand {
     }
 
     private func report(_ result: EvictionResult?, _ console: Console) throws {
-        if console.isJSON { return try console.output.line(JSONText.of(EvictionJSON(result, isDryRun: change.dryRun))) }
-        guard let result else { return try console.output.line("no segment leaves the local disk") }
-        try console.output.line(EvictionText.text(result))
+        if console.isJSON {
+            try console.output.line(JSONText.of(EvictionJSON(result, isDryRun: change.dryRun)))
+        } else {
+            try console.output.line(result.map(EvictionText.text) ?? "no segment leaves this disk")
+        }
+        guard let result else { return }
         console.warn(result.problems, count: result.problems.count, limit: 10) { Escaping.text($0) }
+        if result.isShort { throw ExitStatus.incomplete }
     }
 
     private func budget(_ present: StorageBudget) -> StorageBudget {

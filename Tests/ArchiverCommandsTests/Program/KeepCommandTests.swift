@@ -76,6 +76,11 @@ struct KeepCommandTests {
         #expect(try place.run("status").text.contains("on this disk: "))
         #expect(try run("--local-size", "none").text.contains("on this disk") == false)
         #expect(try run("--local-size", "1G", "--root", place.root.string).status == 64)
+        #expect(try run("--local-size", "1G", "--daily", "1y", "--dry-run").status == 64)
+        // Nothing is sealed yet, so nothing can leave.
+        let short = try run("--local-size", "1K", "--dry-run")
+        #expect(short.status == 3 && short.text.contains("no segment would leave this disk"), "\(short.text)")
+        #expect(short.errorText.contains("no replica that is sent to"), "\(short.errorText)")
     }
 
     @Test("if an archive cannot get within its maximum size, prune forgets nothing, says why and exits with 3")
