@@ -45,6 +45,9 @@ class Watcher:
                 kind = event["event"]
                 if kind == "snapshot":
                     self.ids.append(event["id"])
+                    self.soak.times[event["id"]] = event["time"]
+                if kind == "maintained":
+                    self.soak.room_may_take += event["forgottenForRoom"]
                 if kind == "watching":
                     self.watches.set()
 
