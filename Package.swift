@@ -283,12 +283,15 @@ if Context.environment["ARCHIVER_TESTS"] == "optimised" {
     // is compiled for the dynamic runtime does not name the libraries that only the static one consists of.
     let runtime = [
         "CoreFoundation", "_FoundationICU", "_FoundationCShims", "_FoundationCollections", "swiftDispatch", "dispatch",
-        "BlocksRuntime", "swiftSynchronization",
+        "BlocksRuntime", "swiftSynchronization", "stdc++",
     ]
     for target in package.targets where target.name == "archiver" {
         target.linkerSettings = [
             .unsafeFlags(
-                ["-static-stdlib", "-Xlinker", "--no-export-dynamic", "-Xclang-linker", "-no-pie"]
+                [
+                    "-static-stdlib", "-L.build/c++", "-Xlinker", "--no-export-dynamic", "-Xclang-linker", "-no-pie",
+                    "-Xclang-linker", "-static-libgcc",
+                ]
                     + runtime.map { "-l\($0)" })
         ]
     }

@@ -21,7 +21,7 @@ import time
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Soak"))
 from trees import differences
 
-PACKAGES = "systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,libsqlite3-0,zlib1g,libdeflate0,libstdc++6,cron,sudo"
+PACKAGES = "systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,libsqlite3-0,zlib1g,libdeflate0,cron,sudo"
 PATIENCE = 120
 
 

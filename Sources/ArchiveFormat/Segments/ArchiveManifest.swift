@@ -148,10 +148,11 @@ public struct ArchiveManifest: Hashable, Sendable {
 
         /// Whether `digits` are the checksum of `bytes`, in which they occur once.
         static func isRight(_ digits: String, of bytes: [UInt8]) -> Bool {
-            let places = bytes.ranges(of: Array(digits.utf8))
-            guard digits.utf8.count == 64, places.count == 1 else { return false }
+            guard digits.utf8.count == 64 else { return false }
+            let places = bytes.indices.filter { bytes[$0...].starts(with: digits.utf8) }
+            guard places.count == 1 else { return false }
             var bytes = bytes
-            bytes.replaceSubrange(places[0], with: placeholder.utf8)
+            bytes.replaceSubrange(places[0]..<places[0] + 64, with: placeholder.utf8)
             return Hex.string(Array(SHA256.hash(data: bytes))) == digits
         }
     }
