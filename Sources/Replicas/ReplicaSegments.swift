@@ -3,6 +3,7 @@
 internal import Age
 internal import ArchiveFormat
 package import ArchiveStorage
+internal import Dispatch
 internal import ObjectStore
 package import Roots
 package import SystemPackage
@@ -132,8 +133,11 @@ private final class ReplicaSegment: SegmentReading {
         var opened: [Int: ReplicaReader.Opened] = [:]
         /// The last used first.
         var streams: [Stream] = []
+        /// Steps that were fetched ahead, and of which none was read yet.
+        var ahead: [Range<Int>] = []
     }
 
+    private static let queue = DispatchQueue(label: "archiver.ahead", qos: .default, attributes: .concurrent)
     /// Held while something is fetched, so that no two readers fetch the same.
     private let turn = Locked(())
     private let state = Locked(State())
@@ -144,6 +148,8 @@ private final class ReplicaSegment: SegmentReading {
     private static let firstReach = 4
     private static let mostReach = 64
     private static let mostStreams = 8
+    /// From this reach on, the next request is made while the reader works on what the last one brought.
+    private static let leastReachAhead = 16
     /// A reader that is at most so many steps beyond a stream belongs to it: threads that share their work take turns.
     private static let streamWidth = 16
     /// A commit has its contents before its tree, and the snapshot last: what comes before is likely to be read next.
@@ -187,24 +193,62 @@ private final class ReplicaSegment: SegmentReading {
 
     /// The step `number`; fetched, if it is not kept, with those until `last` and some around it.
     private func step(_ number: Int, until last: Int) throws(StorageError) -> [UInt8] {
-        if let known = cache.step(number, of: name) { return known }
+        if let known = kept(number) { return known }
         return try turn.withLock { (_) throws(StorageError) in
-            if let known = cache.step(number, of: name) { return known }
+            if let known = kept(number) { return known }
             let steps = planned(number, until: last)
-            let place = steps.lowerBound * ReplicaSegment.stepBytes
-            let bytes: [UInt8]
-            do { bytes = try read(place..<min(end, steps.upperBound * ReplicaSegment.stepBytes)) } catch {
-                throw StorageError(replica: error, path)
+            let wanted = try fetch(steps)
+            fetchAhead(after: steps)
+            return wanted[number] ?? []
+        }
+    }
+
+    /// The step `number` if it is kept; if it was fetched ahead, what comes after is fetched, too.
+    private func kept(_ number: Int) -> [UInt8]? {
+        guard let known = cache.step(number, of: name) else { return nil }
+        let steps = state.withLock { state in
+            state.ahead.firstIndex { $0.contains(number) }.map { state.ahead.remove(at: $0) }
+        }
+        if let steps { fetchAhead(after: steps) }
+        return known
+    }
+
+    private func fetch(_ steps: Range<Int>) throws(StorageError) -> [Int: [UInt8]] {
+        let place = steps.lowerBound * ReplicaSegment.stepBytes
+        let bytes: [UInt8]
+        do { bytes = try read(place..<min(end, steps.upperBound * ReplicaSegment.stepBytes)) } catch {
+            throw StorageError(replica: error, path)
+        }
+        var fetched: [Int: [UInt8]] = [:]
+        for step in steps {
+            let start = (step - steps.lowerBound) * ReplicaSegment.stepBytes
+            guard start < bytes.count else { break }
+            let part = Array(bytes[start..<min(bytes.count, start + ReplicaSegment.stepBytes)])
+            cache.keep(part, step, of: name)
+            fetched[step] = part
+        }
+        return fetched
+    }
+
+    /// Fetches in the background what a reader needs after `steps`, if it has gone on for some time.
+    ///
+    /// A failure is left to the reader, who tries again.
+    private func fetchAhead(after steps: Range<Int>) {
+        let next = steps.upperBound
+        let goesOn = state.withLock { state in
+            state.streams.contains { $0.next == next && $0.reach >= ReplicaSegment.leastReachAhead }
+        }
+        guard goesOn, next * ReplicaSegment.stepBytes < end else { return }
+        ReplicaSegment.queue.async { [self] in
+            turn.withLock { _ in
+                guard cache.step(next, of: name) == nil else { return }
+                let steps = planned(next, until: next)
+                guard (try? fetch(steps)) != nil else { return }
+                state.withLock { state in
+                    state.ahead.append(steps)
+                    if state.ahead.count > ReplicaSegment.mostStreams { state.ahead.removeFirst() }
+                }
             }
-            var wanted: [UInt8] = []
-            for step in steps {
-                let start = (step - steps.lowerBound) * ReplicaSegment.stepBytes
-                guard start < bytes.count else { break }
-                let part = Array(bytes[start..<min(bytes.count, start + ReplicaSegment.stepBytes)])
-                cache.keep(part, step, of: name)
-                if step == number { wanted = part }
-            }
-            return wanted
         }
     }
 

@@ -117,4 +117,21 @@ struct SegmentReadingTests {
         }
         #expect(wrong.withLock(\.self) == 0)
     }
+
+    @Test("while a reader works on what it has, what comes next is fetched")
+    func ahead() throws {
+        let (scene, content, opened) = try segment()
+        let isFetchedAhead = DispatchSemaphore(value: 0)
+        let needed = Locked(0)
+        scene.objects.arrange { call in
+            if case .get(_, let range?) = call, range.lowerBound > needed.withLock(\.self) { isFetchedAhead.signal() }
+            return nil
+        }
+        for number in 0..<24 {
+            needed.withLock { $0 = (number + 1) * SegmentReadingTests.step }
+            let isRight = try read(number, of: opened, equals: content)
+            #expect(isRight)
+        }
+        #expect(isFetchedAhead.wait(timeout: .now() + 60) == .success)
+    }
 }
