@@ -420,6 +420,7 @@ struct KeyboardTests {
             awaited = awaited.filter { !line.contains("watching \($0): ") }
         }
         for (root, count) in [(work.root, 1), (other, 0)] {
+            #expect(try work.run("sync", root.string).status == 0)
             let found = try work.run("find", ".a.swp", "--root", root.string)
             #expect(found.lines.count == count, "\(root): \(found.text)")
         }
