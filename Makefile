@@ -17,8 +17,9 @@ TRAITS ?= $(shell pkg-config --exists libdeflate 2>/dev/null && echo --traits de
 COMPILED = -c release -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors $(TRAITS)
 # Not position independent: relocating 146,000 addresses would take an eighth of that time. No exported symbols: the
 # runtime looks itself up at each start, among 45,000 of them, which would take a tenth. The C++ runtime, which BoringSSL
-# needs, is in the program like Swift's: loading it would take another tenth.
-RELEASE_FLAGS = $(COMPILED) --static-swift-stdlib -Xlinker --strip-all -Xlinker --no-export-dynamic \
+# needs, is in the program like Swift's: loading it would take another tenth. No other library is looked for beside the
+# program, where anybody may have put one.
+RELEASE_FLAGS = $(COMPILED) --static-swift-stdlib --disable-local-rpath -Xlinker --strip-all -Xlinker --no-export-dynamic \
 	-Xswiftc -Xclang-linker -Xswiftc -no-pie -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xswiftc -L$(CXX_RUNTIME)
 RELEASE = $(RELEASE_FLAGS) --product archiver
 PROGRAM = "$$($(SWIFT) build $(RELEASE) --show-bin-path)/archiver"

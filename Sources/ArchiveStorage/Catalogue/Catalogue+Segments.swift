@@ -8,8 +8,9 @@ extension Catalogue {
     /// All segments, oldest first: their paths begin with their creation times.
     package func segments() throws(StorageError) -> [ListedSegment] {
         try read { db in
-            try Row.fetchAll(db, sql: "SELECT \(ListedSegment.columns) FROM segment ORDER BY path")
-                .map(ListedSegment.init)
+            // Every command asks several times.
+            let sql = "SELECT \(ListedSegment.columns) FROM segment ORDER BY path"
+            return try Row.fetchAll(db.cachedStatement(sql: sql)).map(ListedSegment.init)
         }
     }
 
