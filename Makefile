@@ -185,12 +185,12 @@ bench: build build-benchmarks ## Compare speed and size with restic, borg, git a
 bench-lines: build build-benchmarks ## List the lines of the benchmark.
 	@$(BENCH) --list
 
-build-benchmarks: setup
+build-benchmarks: setup | $(CXX_RUNTIME)
 	@$(SWIFT) build $(BENCHMARKS)
 
 # PLACE=dir (needs some GiB; /dev/shm is fast) WEEKS=52 INTERVAL=5 PICTURE=file.svg
 YEAR = $(RELEASE_FLAGS) --product simulated-year
-year: setup ## Measure the growth of archives over a simulated year of work, with and without thinning.
+year: setup | $(CXX_RUNTIME) ## Measure the growth of archives over a simulated year of work, with and without thinning.
 	@$(SWIFT) build $(YEAR)
 	@fixtures/year.sh "$$($(SWIFT) build $(YEAR) --show-bin-path)/simulated-year" "$(PICTURE)" \
 		$(if $(WEEKS),--weeks $(WEEKS)) $(if $(INTERVAL),--interval $(INTERVAL))

@@ -43,7 +43,7 @@ package struct JSONFile<Value: Codable>: Sendable {
 
     /// Stores the value durably, in place of an earlier one.
     package func write(_ value: Value) throws(StorageError) {
-        guard let bytes = JSONFile.encoded(value) else { return }
+        let bytes = try encoded(value)
         try storing { () throws(FileError) in try DurableFile.replace(place, contents: bytes) }
     }
 
@@ -51,7 +51,7 @@ package struct JSONFile<Value: Codable>: Sendable {
     ///
     /// - Returns: false if there is a file.
     package func create(_ value: Value) throws(StorageError) -> Bool {
-        guard let bytes = JSONFile.encoded(value) else { return true }
+        let bytes = try encoded(value)
         do { try DurableFile.create(place, contents: bytes) } catch {
             if error.code == .fileExists { return false }
             throw StorageError(error)
@@ -59,10 +59,12 @@ package struct JSONFile<Value: Codable>: Sendable {
         return true
     }
 
-    /// Nil only for a number that JSON cannot express.
-    private static func encoded(_ value: Value) -> [UInt8]? {
+    private func encoded(_ value: Value) throws(StorageError) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(value)).map { Array($0) + [UInt8(ascii: "\n")] }
+        do { return Array(try encoder.encode(value)) + [UInt8(ascii: "\n")] } catch {
+            // As for a number that JSON cannot express.
+            throw StorageError(.system, place.path, "cannot write \(place.path): \(error)")
+        }
     }
 }

@@ -213,6 +213,7 @@ private final class ReplicaSegment: SegmentReading {
         return known
     }
 
+    /// Fetches steps and keeps them.
     private func fetch(_ steps: Range<Int>) throws(StorageError) -> [Int: [UInt8]] {
         let place = steps.lowerBound * ReplicaSegment.stepBytes
         let bytes: [UInt8]

@@ -128,7 +128,7 @@ package final class Catalogue: Sendable {
 
     /// The first connection that was closed in this process.
     ///
-    /// It is kept to the process's end: to release it starts threads, which takes a tenth of the time of a short command.
+    /// It is kept to the process's end: releasing it starts threads, which takes a tenth of the time of a short command.
     private static let closed = Locked<DatabaseQueue?>(nil)
 
     deinit {
