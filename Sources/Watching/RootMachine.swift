@@ -567,7 +567,8 @@ struct RootMachine: Sendable {
         captured = max(captured, batch.flushes)
         serveWaiters()
         if isLast {
-            answerWaiters(true) { $0.stage != .flushing }
+            // Whoever asked after the last flush waits for changes that no batch brings any more.
+            answerWaiters(true) { [.postponed, .reading, .pausing].contains($0.stage) }
             close(nil)
         }
     }

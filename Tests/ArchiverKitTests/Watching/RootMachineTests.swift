@@ -358,6 +358,21 @@ import Testing
         #expect(!isRead || root.changes.isEmpty, "\(state), \(root.changes)")
     }
 
+    @Test("a barrier after the last flush is answered with a failure: no capture has what changed before it")
+    func lateBarrier() throws {
+        var root = Self.watched()
+        root.send(.end)
+        root.complete(try root.run { if case .flush(.end) = $0 { true } else { false } })
+        root.change("a")
+        _ = try root.run { if case .capture(let order) = $0 { !order.postpones } else { false } }
+        root.change("b")
+        let late = root.ask(.settle(withLargeFiles: false))
+        root.complete(try #require(root.pending.firstIndex { if case .flush = $0 { true } else { false } }))
+        root.run()
+        #expect(root.machine.state == .ended && root.changes.keys.map(\.path) == ["b"])
+        #expect(root.answers[late] != nil && !root.isSettled(late))
+    }
+
     @Test("random events: one capture at a time, no change or gap is lost, every request has one answer, all ends")
     func random() throws {
         let seed = SeededGenerator("decisions about a watched root").seed
