@@ -567,7 +567,7 @@ struct RootMachine: Sendable {
         captured = max(captured, batch.flushes)
         serveWaiters()
         if isLast {
-            // Whoever asked after the last flush waits for changes that no batch brings any more.
+            // A caller that asked after the last flush waits for changes that no batch brings any more.
             answerWaiters(true) { [.postponed, .reading, .pausing].contains($0.stage) }
             close(nil)
         }
