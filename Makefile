@@ -69,7 +69,7 @@ build-tested: build-tests $(if $(THOROUGH),build)
 
 # A test that hangs ends the run, and is named.
 test: LIMIT = timeout $(if $(THOROUGH),10h,30m)
-test: build-tested ## Run all tests: each kind of fault once, short runs of fuzzing and of faults in turn.
+test: build-tested ## Run all tests: each kind of fault at least once, short runs of fuzzing and of faults in turn.
 	@export ARCHIVER_BINARY=$(TESTED); $(call logged,test,$(RUN_TESTS))
 	@$(MAKE) --no-print-directory browser
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-20} $(MAKE) --no-print-directory fuzz

@@ -66,7 +66,10 @@ struct AwayReplica: Sendable {
                     failure
                     ?? ArchiverError(
                         .wrongIdentity, "the identity in \(path) cannot be used: \(error)",
-                        remedy: "name a file with an identity that needs no passphrase", path: path)
+                        remedy: error is AgeError
+                            ? "name a file with an identity that needs no passphrase"
+                            : "put it there, readable for this user, or name another file",
+                        path: path)
             }
         }
         if !identities.isEmpty || settings.openIdentity != nil { return identities }

@@ -318,6 +318,7 @@ struct LocalSizeTests {
         let size = LocalSize(bytes: 1 << 30, identityFile: "/missing/key")
         let missing = try failure { try scene.archive.setLocalSize(size, stores: scene.stores) }
         #expect(missing?.code == .wrongIdentity && missing?.message.contains("/missing/key") == true)
+        #expect(missing?.remedy?.contains("put it there") == true)
         #expect(try scene.archive.localSize() == LocalSize())
         #expect(try scene.archive.evictSegments(stores: scene.stores) == nil)
     }
@@ -338,7 +339,8 @@ struct LocalSizeTests {
             guard case .get(let name, let range) = call, name.text.hasPrefix("segments/") else { continue }
             bytes += try #require(range).upperBound - (range?.lowerBound ?? 0)
         }
-        #expect(bytes > 0 && bytes < 1_000_000, "\(bytes)")
+        // None if the file is at an end of the segment: verifying has read both ends, and they are still known.
+        #expect(bytes < 1_000_000, "\(bytes)")
     }
 
     @Test("if a process is killed at any step, everything is there, and the next run ends the work")

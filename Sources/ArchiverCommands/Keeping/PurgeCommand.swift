@@ -134,6 +134,8 @@ struct PurgeCommand: ParsableCommand {
     // MARK: Reporting
 
     private func report(_ result: PurgeResult, _ console: Console) throws {
+        let findings = result.verification?.findings ?? []
+        console.warn(findings, count: findings.count) { Escaping.text($0) }
         if console.isJSON {
             // The plan is shown only to ask a person for confirmation.
             if result.isDryRun, !change.dryRun { return }
@@ -142,7 +144,6 @@ struct PurgeCommand: ParsableCommand {
         if result.isDryRun { try report(names: result, console) }
         try console.summary(PurgeCommand.summary(result))
         if let found = result.verification {
-            console.warn(found.findings, count: found.findings.count) { Escaping.text($0) }
             try console.summary(
                 "verified \(Plural.of(found.chunks, "chunk")) in \(Plural.of(found.blocks, "block")): "
                     + (found.findings.isEmpty ? "no purged data is left" : "some of it is left, see above"))

@@ -195,10 +195,3 @@ final class FaultPlace {
         return content
     }
 }
-
-extension FaultPlace {
-    /// A generator with a fixed seed, or in a thorough run or with TEST_SEED, another one, which is printed.
-    static func random() -> SeededGenerator {
-        isThorough || getenv("TEST_SEED") != nil ? SeededGenerator("faults") : SeededGenerator(seed: 11)
-    }
-}

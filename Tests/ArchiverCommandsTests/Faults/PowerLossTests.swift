@@ -15,13 +15,13 @@ import Testing
     ///
     /// Seed 1 keeps everything, like killing the program.
     private static let extremes: [UInt64] = [0, 2, 3, 4]
-    private static let rounds = isThorough ? 30 : 8
+    private static let rounds = isThorough ? 30 : 5
     /// The last moments, around the last output, are the most critical.
-    private static let lastMoments = isThorough ? 8 : 3
+    private static let lastMoments = isThorough ? 8 : 2
 
     @Test("after a power failure at any moment, everything announced is present", arguments: FaultScene.all)
     func anyMoment(_ scene: FaultScene) throws {
-        var random = FaultPlace.random()
+        var random = SeededGenerator("faults")
         let place = try FaultPlace(random)
         let cuts = try begin(scene, place)
         for round in 0..<PowerLossTests.rounds {
@@ -34,7 +34,7 @@ import Testing
     @Test("after a power failure behind a command, the list of begun segments names every segment")
     func begunSegments() throws {
         for scene in [FaultScene.captures[0], FaultScene.captures[2]] {
-            let place = try FaultPlace(FaultPlace.random())
+            let place = try FaultPlace(SeededGenerator("faults"))
             let cuts = try begin(scene, place)
             for seed in PowerLossTests.extremes {
                 try place.clear()

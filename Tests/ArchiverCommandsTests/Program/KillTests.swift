@@ -12,7 +12,7 @@ import Testing
 struct KillTests {
     private static let files = 300
     /// How often a command is killed; a capture, which is shorter, is killed twice as often.
-    private static let rounds = isThorough ? 12 : 4
+    private static let rounds = isThorough ? 12 : 3
 
     @Test("killed captures lose no announced snapshot, and the next capture succeeds")
     func capture() throws {

@@ -88,7 +88,7 @@ struct PurgeCommandTests {
     }
 
     @Test(
-        "a text is purged from notes and labels; files with the same bytes are named, and an unfinished purge is said")
+        "a text is purged from notes and labels; files with the same bytes are named, also on stderr beside JSON")
     func text() throws {
         #expect(try place.run("label", "latest", "hunter2-label").status == 0)
         #expect(try place.run("note", "hunter2 note").status == 0)
@@ -105,6 +105,10 @@ struct PurgeCommandTests {
         #expect(
             shared.status == 3 && shared.errorText.contains("the same bytes are in copy.env"), "\(shared.errorText)")
         #expect(!shared.text.contains("no purged data is left"))
+        try place.write("other.env", "PASSWORD=correct horse battery staple\n")
+        _ = try place.capture()
+        let json = try run("copy.env", "--yes", "--json")
+        #expect(json.status == 3 && json.errorText.contains("the same bytes are in other.env"), "\(json.errorText)")
         try Data().write(to: URL(fileURLWithPath: place.archive.appending("certificates/unfinished").string))
         #expect(try place.run("list").errorText.contains("is unfinished"))
         #expect(try place.run("status").text.contains("is unfinished"))

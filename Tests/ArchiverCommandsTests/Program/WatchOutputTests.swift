@@ -72,8 +72,8 @@ struct WatchOutputTests {
         try pipe.read { $0.contains("\"event\":\"watching\"") }
         try change(work, times: 15)
         #expect(try work.run("cat", "latest:counter").text == "15\n")
-        let snapshots = try work.listed().count
-        #expect(snapshots == 16)
+        // One for each change; a replacement may be captured halfway, too.
+        #expect(try work.listed().count >= 16)
         process.send(SIGTERM)
         try pipe.read { $0.contains("\"event\":\"stopped\"") }
         #expect(try process.finish().status == 0)

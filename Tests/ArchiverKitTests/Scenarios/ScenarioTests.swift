@@ -1,6 +1,7 @@
 // Every script of fixtures/watch, run against a live watcher.
 
 import ArchiverKit
+import TestSupport
 import TestTraits
 import Testing
 import TreeScripts
@@ -12,12 +13,16 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(script.name): \(script.title) (\(manner))" }
 
-    /// The scenarios for a watcher in this process.
-    static let inProcess = all { !$0.contains("program") }
+    /// The scenarios for a watcher in this process; in a short run, each script is run in one random manner.
+    static let inProcess = isThorough ? all { !$0.contains("program") } : oneManner(all { !$0.contains("program") })
     /// The scenarios for the program that need no special rights.
     static let ofProgram = all { $0.contains("program") && !$0.contains("userns") }
     /// The scenarios for the program that need a namespace, for limits and mounts.
     static let inNamespace = all { $0.contains("userns") }
+
+    private static func oneManner(_ all: [Scenario]) -> [Scenario] {
+        Dictionary(grouping: all) { $0.script.name }.values.compactMap { $0.randomElement() }
+    }
 
     /// The scenarios of the scripts whose requirements are met here and for which `isWanted` is true.
     private static func all(_ isWanted: (Set<String>) -> Bool) -> [Scenario] {
