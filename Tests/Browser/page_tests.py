@@ -234,6 +234,20 @@ class OthersTests(PageCase):
         os.rename(archive + " moved", archive)
         print("\n  " + ", ".join(delays.values()))
 
+    def test_what_happens_before_the_events_begin_appears(self):
+        """Another tab holds the lock for the stream of events while the page opens and others label a snapshot."""
+        first = self.browser.window()
+        self.browser.open_tab(self.address + "icon.svg")
+        self.browser.run("navigator.locks.request('archiver-events', () => new Promise(() => {}))")
+        second = self.browser.window()
+        self.browser.show_tab(first)
+        self.browser.reload()
+        self.wait_for_moment(lambda short: short)
+        self.scene.run("label", self.scene.latest, "before the events")
+        self.browser.show_tab(second)
+        self.browser.close_tab(first)
+        self.browser.wait_for_text("#b-label", "before the events")
+
     def test_a_purge_names_the_page_and_its_process(self):
         """purge needs the archive for itself: its error says who uses it."""
         done = subprocess.run([self.scene.binary, "purge", "chapter.md", "--yes"], cwd=self.scene.root, env=self.scene.environment,

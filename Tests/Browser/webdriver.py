@@ -107,6 +107,9 @@ class Browser:
         self._call("POST", f"{self.session}/window", {"handle": handle})
         self._call("POST", f"{self.session}/url", {"url": url})
 
+    def show_tab(self, handle):
+        self._call("POST", f"{self.session}/window", {"handle": handle})
+
     def close_tab(self, other):
         """Closes the current tab, and returns to another one."""
         self._call("DELETE", f"{self.session}/window")

@@ -40,20 +40,32 @@ async function start() {
 
   const page = new Page(api);
   page.timeline.addEventListener("failure", ({ detail }) => complain(detail));
-  try {
-    await page.openAddress(page.address.fields);
-  } catch (error) {
-    complain(error);
-  }
-
+  // A tab that is not the first hears the stream of another one, which may already run.
   const live = new Live(api);
-  live.addEventListener("snapshot", ({ detail }) => detail.root === page.position.root && page.arrived(detail.snapshot));
-  live.addEventListener("operations", ({ detail }) => detail.root === page.position.root && page.operations.load());
-  live.addEventListener("changed", ({ detail }) => detail.root === page.position.root && page.othersChanged().catch(complain));
-  live.addEventListener("roots", () => page.rootsChanged().catch(complain));
-  live.addEventListener("archive", ({ detail }) => page.status.setAbsence(detail.message ?? null));
-  live.addEventListener("watched", ({ detail }) => detail.root === page.position.root && page.status.watchedTo(detail.lastWatched));
-  live.addEventListener("status", ({ detail }) => detail.root === page.position.root && page.status.set(detail));
+  const opened = page.openAddress(page.address.fields).catch(complain);
+  const on = (name, act) =>
+    live.addEventListener(name, async ({ detail }) => {
+      await opened;
+      try {
+        await act(detail);
+      } catch (error) {
+        complain(error);
+      }
+    });
+  const onShown = (name, act) => on(name, (detail) => detail.root === page.position.root && act(detail));
+  onShown("snapshot", ({ snapshot }) => page.arrived(snapshot));
+  onShown("operations", () => page.operations.load());
+  onShown("changed", () => page.othersChanged());
+  onShown("watched", ({ lastWatched }) => page.status.watchedTo(lastWatched));
+  onShown("status", (status) => page.status.set(status));
+  on("roots", () => page.rootsChanged());
+  on("archive", ({ message }) => page.status.setAbsence(message ?? null));
+  on("begun", async () => {
+    await page.rootsChanged();
+    if (!page.position.root) return;
+    await page.othersChanged();
+    page.status.load();
+  });
   api.addEventListener("online", async () => {
     if (!page.position.root) return page.openAddress(page.address.fields).catch(complain);
     page.status.load();
