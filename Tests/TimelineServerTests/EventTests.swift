@@ -44,6 +44,21 @@ import Testing
         try events.wait(for: "event: roots")
     }
 
+    @Test("a stream begins with the state of the archive: that of the list of roots, unless something has changed")
+    func begins() async throws {
+        let place = try await ServerPlace(past: EventTests.captured)
+        let (archive, root) = try EventTests.other(place)
+        struct Roots: Decodable { let change: String }
+        let before = try place.get(Roots.self, "roots").change
+        try place.connection("events").wait(for: "event: begun\ndata: {\"change\":\"\(before)\"}\n")
+        let snapshot = try #require(try archive.snapshots(SnapshotQuery(root: root)).first)
+        try archive.label(.snapshot(snapshot), as: "a label")
+        let told = try place.connection("events").wait(for: ": \n\n")
+        #expect(told.contains("event: begun") && !told.contains("\"\(before)\""), "\(told)")
+        let after = try place.get(Roots.self, "roots").change
+        #expect(told.contains("\"\(after)\""), "\(told)")
+    }
+
     @Test("an archive that is moved away is reported, and its return too")
     func reportsAbsence() async throws {
         let place = try await ServerPlace(past: EventTests.captured)

@@ -278,9 +278,11 @@ package final class Catalogue: Sendable {
 }
 
 /// A value that differs after every change of a catalogue, over this connection or another.
-package struct ChangeNumber: Sendable, Hashable {
+package struct ChangeNumber: Sendable, Hashable, CustomStringConvertible {
     fileprivate let own: Int
     fileprivate let others: Int
+
+    package var description: String { "\(own).\(others)" }
 }
 
 extension Configuration {

@@ -60,7 +60,8 @@ async function start() {
   onShown("status", (status) => page.status.set(status));
   on("roots", () => page.rootsChanged());
   on("archive", ({ message }) => page.status.setAbsence(message ?? null));
-  on("begun", async () => {
+  on("begun", async ({ change }) => {
+    if (change === page.roots.change) return;
     await page.rootsChanged();
     if (!page.position.root) return;
     await page.othersChanged();

@@ -2,7 +2,7 @@
 // few connections to one host. When that tab closes, another one continues after the last event it received.
 //
 // What happens between the reading of a page's data and the beginning of a stream is in neither: each stream begins with
-// the event "begun", for the page to read again what others may have changed.
+// the state of the archive ("begun"), for the page to read its data again if that is another one.
 
 import { pause } from "./elements.js";
 
@@ -50,14 +50,10 @@ export class Live extends EventTarget {
       const response = await this.#api.request(this.#api.url("events"), { headers, signal: stop.signal, isQuiet: true });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       let rest = "";
-      let hasBegun = false;
       for (;;) {
         const { value, done } = await reader.read();
         if (done) return;
         alive();
-        // The server sends something as soon as it looks for news.
-        if (!hasBegun) this.#forward({ name: "begun", data: null, id: null });
-        hasBegun = true;
         const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
         rest = blocks.pop();
         for (const block of blocks) this.#parse(block);
@@ -79,11 +75,8 @@ export class Live extends EventTarget {
       if (field === "id") event.id = value;
     }
     if (!event.data) return;
-    this.#forward({ ...event, data: JSON.parse(event.data) });
-  }
-
-  #forward(event) {
-    this.#hear(event);
-    this.#channel.postMessage(event);
+    const heard = { ...event, data: JSON.parse(event.data) };
+    this.#hear(heard);
+    this.#channel.postMessage(heard);
   }
 }

@@ -6,6 +6,8 @@ import { shortened } from "./names.js";
 
 export class Roots {
   list = [];
+  /** The state of the archive before the list was read. */
+  change = null;
   #page;
   #select = byId("root");
 
@@ -17,6 +19,7 @@ export class Roots {
   async load() {
     const answer = await this.#page.api.get("roots");
     this.list = answer.roots;
+    this.change = answer.change;
     this.#select.replaceChildren(...this.list.map((root) => {
       const host = root.here ? "" : ` on ${root.host}`;
       return element("option", { value: root.id, text: `${shortened(root.path, 48)}${host} (${number(root.snapshots)})` });

@@ -58,6 +58,8 @@ private struct News: Sendable {
     private var watched: Set<ArchivedRoot> = []
     /// Why the archive cannot be found at its place; nil if it can.
     private var absence: String?
+    /// The archive's change number at the beginning, until it was sent; what happened before is not among the news.
+    private var beginning: ChangeNumber?
     /// The archive's change number at the last look at its snapshots, and at its marks.
     private var numbers: (snapshots: ChangeNumber?, marks: ChangeNumber?)
     /// When to look at the marks, at the watchers, and when to report how far they watched.
@@ -67,6 +69,10 @@ private struct News: Sendable {
     private static let limit = 200
     private static let lookInterval: Duration = .milliseconds(1200)
     private static let reportInterval: Duration = .seconds(5)
+
+    private struct Beginning: Encodable {
+        let change: String
+    }
 
     private struct SnapshotNews: Encodable {
         let root: String
@@ -119,7 +125,8 @@ private struct News: Sendable {
         let now = ContinuousClock.now
         due = (now + News.lookInterval, now, now)
         let known = last.flatMap { try? context.snapshot($0) }
-        numbers = (nil, try context.archive.changeNumber())
+        let number = try context.archive.changeNumber()
+        (beginning, numbers) = (number, (nil, number))
         for root in try context.archive.roots() {
             latest[root] = try context.archive.snapshots(SnapshotQuery(root: root, newestFirst: true, limit: 1)).first
             operations[root] = try context.archive.operations(of: root).last?.id
@@ -131,6 +138,10 @@ private struct News: Sendable {
 
     mutating func take() throws -> String {
         var text = ""
+        if let number = beginning {
+            beginning = nil
+            text += try News.event("begun", Beginning(change: "\(number)"))
+        }
         let absence = context.absence
         if absence != self.absence {
             self.absence = absence

@@ -49,9 +49,12 @@ struct HistoryRoutes {
         let roots: [RootAnswer]
         /// The root that the page shows first.
         let initial: String?
+        /// The state of the archive before these were read, for comparison with the one in which events begin.
+        let change: String
     }
 
     private static func roots(_ context: ServerContext) throws -> Roots {
+        let change = try context.archive.changeNumber()
         let pins = try context.pins()
         let roots = try context.archive.rootSummaries().map { summary in
             let name = NameAnswer(summary.root.path.bytes)
@@ -61,7 +64,7 @@ struct HistoryRoutes {
                 here: summary.root.isHere, watched: summary.isWatched, snapshots: summary.snapshotCount,
                 first: first.map { SnapshotAnswer($0, pins) }, latest: summary.latest.map { SnapshotAnswer($0, pins) })
         }
-        return Roots(roots: roots, initial: context.options.root.map(RootAnswer.id))
+        return Roots(roots: roots, initial: context.options.root.map(RootAnswer.id), change: "\(change)")
     }
 
     // MARK: The timeline
