@@ -272,11 +272,16 @@ for target in package.targets where ![.system, .plugin, .binary].contains(target
 }
 
 // `make test` tests optimised code, as shipped. Optimising the tests too would take minutes and show nothing more; only
-// the small module that makes their random bytes is optimised.
+// the small module that makes their random bytes is optimised. The command line and the page's server are not either:
+// optimised, they take a fifth of the whole build's time, and what is fast or slow is in the modules that they call.
+// `make test-all` tests the shipped program.
 if Context.environment["ARCHIVER_TESTS"] == "optimised" {
     let optimised: Set = inC.union(["TestSupport"])
-    for target in package.targets where target.path?.hasPrefix("Tests/") == true || target.type == .test {
-        if !optimised.contains(target.name) { target.swiftSettings?.append(.unsafeFlags(["-Onone"])) }
+    for target in package.targets where !optimised.contains(target.name) {
+        let isOfTests = target.path?.hasPrefix("Tests/") == true || target.type == .test
+        if isOfTests || ["ArchiverCommands", "TimelineServer"].contains(target.name) {
+            target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
+        }
     }
     // Like the shipped program, the tests' one contains the Swift runtime: tests start it thousands of times, and loading
     // the runtime's libraries would take a third of a start. SwiftPM has no setting for one program of a build; code that

@@ -237,7 +237,7 @@ import Testing
         var edits = RandomEdits(sandbox.root, random)
         for number in 0..<30 { try sandbox.root.write("first\(number)", random.noise(random.below(3000))) }
         _ = try sandbox.archive.capture(sandbox.root.directory)
-        for round in 0..<12 {
+        for round in 0..<(isThorough ? 12 : 6) {
             for _ in 0..<random.below(6) { _ = try edits.edit() }
             let archive = try sandbox.reopened()
             _ = try archive.capture(sandbox.root.directory)

@@ -19,7 +19,7 @@ import Testing
     private static let parts = 6
     /// `HISTORIES=300` tries more.
     private static let count =
-        ProcessInfo.processInfo.environment["HISTORIES"].flatMap { Int($0) } ?? (isThorough ? 100 : 20)
+        ProcessInfo.processInfo.environment["HISTORIES"].flatMap { Int($0) } ?? (isThorough ? 100 : 10)
 
     @Test(
         "log, deleted, changes, find, grep, blame and cat agree with a naive model of random histories",

@@ -17,13 +17,13 @@ import Threading
     private static let looking = 3
     /// In a short run, a class of calls that another command has met already meets one command in so many: calls that
     /// change something, and others.
-    private static let changing = 4
-    private static let reading = 20
+    private static let changing = 6
+    private static let reading = 30
     private static let met = Locked(Set<CallClass>())
     /// Whether TEST_SEED repeats a run: then a call of every class fails, because the run's commands met them in any order.
     private static let isRepeated = getenv("TEST_SEED") != nil
     /// In a short run, so many random calls fail besides, for each command.
-    private static let random = 2
+    private static let random = 1
 
     @Test("if any system call fails, nothing announced is lost", arguments: FaultScene.all)
     func anyCall(_ scene: FaultScene) throws {

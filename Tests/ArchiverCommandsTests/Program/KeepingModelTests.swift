@@ -10,7 +10,7 @@ import Testing
 /// The environment variable KEEPING_STEPS sets the number of steps.
 @Suite("Retention commands, against a model", .timeLimit(.minutes(90)), .blocking)
 struct KeepingModelTests {
-    private static let steps = getenv("KEEPING_STEPS").flatMap { Int(String(cString: $0)) } ?? (isThorough ? 40 : 12)
+    private static let steps = getenv("KEEPING_STEPS").flatMap { Int(String(cString: $0)) } ?? (isThorough ? 40 : 8)
 
     /// The command of one process.
     private enum Action {

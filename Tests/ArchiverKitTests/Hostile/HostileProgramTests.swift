@@ -18,7 +18,7 @@ struct HostileProgramTests {
     private static let reading = 12
 
     /// Those of a short run: to check one takes seconds.
-    private static let someBombs = Array(ForgedArchive.bombs.shuffled().prefix(8))
+    private static let someBombs = Array(ForgedArchive.bombs.shuffled().prefix(5))
 
     /// Whether the program is the release build: only its memory and time are limited.
     private static let isReleased = ProcessInfo.processInfo.environment[BuiltProgram.variable] != nil

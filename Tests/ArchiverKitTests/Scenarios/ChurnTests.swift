@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import TestTraits
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 @Suite("Churn", .serialized, .blocking) struct ChurnTests {
     @Test("the latest snapshot equals the tree", .timeLimit(.minutes(60)), arguments: ChurnVariant.all)
     func nothingIsMissed(_ variant: ChurnVariant) async throws {
-        try await ChurnRun(variant).run(operations: 3_000)
+        try await ChurnRun(variant).run(operations: isThorough ? 3_000 : 1_500)
     }
 
     /// Runs for SOAK_MINUTES minutes, or until the first difference.
