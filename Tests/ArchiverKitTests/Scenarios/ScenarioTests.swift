@@ -21,7 +21,9 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     static let inNamespace = all { $0.contains("userns") }
 
     private static func oneManner(_ all: [Scenario]) -> [Scenario] {
-        Dictionary(grouping: all) { $0.script.name }.values.compactMap { $0.randomElement() }
+        var random = SeededGenerator("manners of watching")
+        return Dictionary(grouping: all) { $0.script.name }.sorted { $0.key < $1.key }
+            .compactMap { $0.value.randomElement(using: &random) }
     }
 
     /// The scenarios of the scripts whose requirements are met here and for which `isWanted` is true.
