@@ -17,8 +17,8 @@ import Threading
     private static let looking = 3
     /// In a short run, a class of calls that another command has met already meets one command in so many: calls that
     /// change something, and others.
-    private static let changing = 6
-    private static let reading = 30
+    private static let changing = 8
+    private static let reading = 40
     private static let met = Locked(Set<CallClass>())
     /// Whether TEST_SEED repeats a run: then a call of every class fails, because the run's commands met them in any order.
     private static let isRepeated = getenv("TEST_SEED") != nil
