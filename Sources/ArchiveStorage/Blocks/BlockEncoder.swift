@@ -3,6 +3,7 @@
 package import ArchiveFormat
 internal import Compression
 internal import FileIO
+internal import Glibc
 internal import SystemPackage
 
 /// A chunk to be stored.
@@ -117,9 +118,7 @@ package struct BlockEncoder: ~Copyable {
         let sourceLength = bases.reduce(0) { $0 + $1.bytes.count }
         let isUsable = sourceLength > 0 && sourceLength <= BlockHeader.sourceLengthLimit
         do {
-            if isUsable, let payload = try delta(of: raw, from: Array(bases.map(\.bytes).joined())) {
-                return (.delta, payload)
-            }
+            if isUsable, let payload = try delta(of: raw, from: BlockEncoder.joined(bases)) { return (.delta, payload) }
             var payload: [UInt8] = []
             let isSmaller = try raw.withRawBytes { input throws(CompressionError) in
                 if Compressibility.isLikelyIncompressible(input) { return false }
@@ -129,6 +128,15 @@ package struct BlockEncoder: ~Copyable {
         } catch {
             throw BlockEncoder.refused(error)
         }
+    }
+
+    /// The bytes of all bases. (`joined()` would copy them one by one.)
+    private static func joined(_ bases: [BaseChunk]) -> [UInt8] {
+        if bases.count == 1 { return bases[0].bytes }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(bases.reduce(0) { $0 + $1.bytes.count })
+        for base in bases { bytes += base.bytes }
+        return bytes
     }
 
     /// The payload of a delta block; nil if it is not shorter than `raw`.
@@ -154,7 +162,18 @@ package struct BlockEncoder: ~Copyable {
                 try DeltaPayload.unpack(payload, bases: source, rawLength: raw.count)
             }
         }
-        return again == raw ? payload : nil
+        return again.map { BlockEncoder.isEqual($0, raw) } ?? false ? payload : nil
+    }
+
+    /// Whether two runs of bytes are equal. (`==` would compare them one by one.)
+    private static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        left.withUnsafeBytes { left in
+            right.withUnsafeBytes { right in
+                guard left.count == right.count else { return false }
+                guard let one = left.baseAddress, let other = right.baseAddress else { return true }
+                return memcmp(one, other, left.count) == 0
+            }
+        }
     }
 
     private static func refused(_ error: CompressionError) -> StorageError {
