@@ -54,7 +54,8 @@ build: setup | $(CXX_RUNTIME) ## Build the release binary.
 demo: build ## Watch, edit, list, compare, destroy and restore a real tree.
 	@fixtures/demo.sh $(PROGRAM)
 
-# All test targets share one build: optimised code, warnings as errors. -enable-testing costs nothing.
+# All test targets share one build: optimised code except what Package.swift names, warnings as errors. -enable-testing
+# costs nothing.
 OPTIMISED = $(COMPILED) -Xswiftc -enable-testing --scratch-path .build/tests
 BUILD_TESTS = ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(SWIFT) build $(OPTIMISED)
 # Without --skip-build, `swift test` would build everything again with other arguments.
@@ -63,7 +64,8 @@ RUN_TESTS = env ARCHIVER_STRICT=1 ARCHIVER_TESTS=optimised $(LIMIT) $(SWIFT) tes
 build-tests: setup setup-test | $(CXX_RUNTIME)
 	@$(BUILD_TESTS) --build-tests
 
-# The program of the tests' build: the same code as in the shipped one, linked in almost the same way (Package.swift).
+# The program of the tests' build: the same code as in the shipped one, compiled and linked in almost the same way
+# (Package.swift).
 BUILT_WITH_TESTS = "$$($(BUILD_TESTS) --show-bin-path)/archiver"
 TESTED = $(if $(THOROUGH),$(PROGRAM),$(BUILT_WITH_TESTS))
 build-tested: build-tests $(if $(THOROUGH),build)
