@@ -12,7 +12,7 @@ MUTATIONS ?= 100000
 # The release binary contains the Swift runtime, so that it runs without a toolchain.
 # With libdeflate, a first capture takes little more than half the time; without it, zlib is used.
 TRAITS ?= $(shell pkg-config --exists libdeflate 2>/dev/null && echo --traits default,Libdeflate)
-# No debug information: the shipped program is stripped, and making it takes a sixth of the time. (`make test-debug` has it.)
+# Debug information would take a sixth of the time, and the shipped program is stripped. (`make test-debug` makes it.)
 # Generic types by calls, not by their names: for each name, the Swift runtime would check what it conforms to, among
 # 11,000 conformances, which would take a third of the time of a short command.
 COMPILED = -c release -debug-info-format none -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors $(TRAITS)

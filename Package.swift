@@ -273,8 +273,8 @@ for target in package.targets where ![.system, .plugin, .binary].contains(target
 
 // `make test` tests optimised code, as shipped. Optimising the tests too would take minutes and show nothing more; only
 // the small module that makes their random bytes is optimised. The command line and the page's server are not either:
-// optimised, they take a fifth of the whole build's time, and what is fast or slow is in the modules that they call.
-// `make test-all` tests the shipped program.
+// optimised, they take an eighth of the whole build's work, much of it on one core while all that comes later waits, and
+// what is fast or slow is in the modules that they call. `make test-all` tests the shipped program.
 if Context.environment["ARCHIVER_TESTS"] == "optimised" {
     let optimised: Set = inC.union(["TestSupport"])
     for target in package.targets where !optimised.contains(target.name) {

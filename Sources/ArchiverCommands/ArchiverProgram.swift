@@ -206,12 +206,24 @@ package enum ArchiverProgram {
         let lines = message.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
         // Of several readings of one word, the first is enough.
         var text = lines.prefix { !$0.hasPrefix("   or: ") && !$0.hasPrefix(" or: ") }.joined(separator: " ")
+        if let option = unknownOption(arguments, command) { text = "Unknown option '\(option)'" }
         let remedy = remedy(for: text, command, arguments)
         // The parser also suggests options that are hardly similar.
         text = text.replacing(/\. Did you mean .*$/, with: "")
         let help = "see '\(command.map { "archiver \($0)" } ?? "archiver") --help'"
         return .usage(
             text.prefix(1).lowercased() + text.dropFirst(), remedy: remedy.map { $0 + "; " + help } ?? help)
+    }
+
+    /// The first long option that the command does not have.
+    ///
+    /// The parser looks for one last, after the command has checked its arguments: among them is then the option's value.
+    private static func unknownOption(_ arguments: [String], _ command: String?) -> String? {
+        let type = ArchiverCommand.configuration.subcommands.first { $0.configuration.commandName == command }
+        guard let type, type.configuration.subcommands.isEmpty else { return nil }
+        let known = Set(type.helpMessage(includeHidden: true).matches(of: /--[a-z][a-z0-9-]*/).map { String($0.0) })
+        return arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
+            .map { String($0.prefix { $0 != "=" }) }.first { !known.contains($0) }
     }
 
     /// What to write instead, for an option or a value that the parser refuses.

@@ -118,7 +118,11 @@ package struct BlockEncoder: ~Copyable {
         let sourceLength = bases.reduce(0) { $0 + $1.bytes.count }
         let isUsable = sourceLength > 0 && sourceLength <= BlockHeader.sourceLengthLimit
         do {
-            if isUsable, let payload = try delta(of: raw, from: BlockEncoder.joined(bases)) { return (.delta, payload) }
+            if isUsable {
+                // `joined()` would copy the bytes one by one; one base is not copied at all.
+                let source = bases.dropFirst().reduce(into: bases[0].bytes) { $0 += $1.bytes }
+                if let payload = try delta(of: raw, from: source) { return (.delta, payload) }
+            }
             var payload: [UInt8] = []
             let isSmaller = try raw.withRawBytes { input throws(CompressionError) in
                 if Compressibility.isLikelyIncompressible(input) { return false }
@@ -128,15 +132,6 @@ package struct BlockEncoder: ~Copyable {
         } catch {
             throw BlockEncoder.refused(error)
         }
-    }
-
-    /// The bytes of all bases. (`joined()` would copy them one by one.)
-    private static func joined(_ bases: [BaseChunk]) -> [UInt8] {
-        if bases.count == 1 { return bases[0].bytes }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(bases.reduce(0) { $0 + $1.bytes.count })
-        for base in bases { bytes += base.bytes }
-        return bytes
     }
 
     /// The payload of a delta block; nil if it is not shorter than `raw`.
@@ -162,18 +157,9 @@ package struct BlockEncoder: ~Copyable {
                 try DeltaPayload.unpack(payload, bases: source, rawLength: raw.count)
             }
         }
-        return again.map { BlockEncoder.isEqual($0, raw) } ?? false ? payload : nil
-    }
-
-    /// Whether two runs of bytes are equal. (`==` would compare them one by one.)
-    private static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        left.withUnsafeBytes { left in
-            right.withUnsafeBytes { right in
-                guard left.count == right.count else { return false }
-                guard let one = left.baseAddress, let other = right.baseAddress else { return true }
-                return memcmp(one, other, left.count) == 0
-            }
-        }
+        // `==` would compare the bytes one by one.
+        guard let again, again.count == raw.count, memcmp(again, raw, raw.count) == 0 else { return nil }
+        return payload
     }
 
     private static func refused(_ error: CompressionError) -> StorageError {

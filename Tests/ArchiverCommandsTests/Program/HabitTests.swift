@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.blocking)
 struct HabitTests {
-    /// Words that other programs know, and that work; the last ones change the tree.
+    /// Words that other programs know, and that work; the last one changes the tree.
     private static let works: [[String]] = [
         ["log", "-n2"], ["log", "-n", "2", "notes"], ["log", "-p"], ["log", "--stat", "notes/todo.txt"], ["diff"],
         ["diff", "--stat"], ["diff", "--word-diff"], ["diff", "-p", "oldest"], ["list", "-n", "1"],
@@ -54,7 +54,7 @@ struct HabitTests {
         (["restore", "--source", "oldest", "x"], "archiver restore SNAPSHOT PATH"),
         (["checkout", "x"], "'restore'"), (["log", "--graph"], "one line of history"),
         (["log", "--pretty=oneline"], "'--format lines'"), (["diff", "-w"], "'--word-diff'"),
-        (["list", "--limt", "3"], "'--limit'"),
+        (["list", "--limt", "3"], "'--limit'"), (["list", "--root", ".", "--limt", "3"], "'--limit'"),
         (["grep", "-r", "x"], "directories are searched"), (["grep", "-n", "x"], "line numbers are always shown"),
         (["blame", "latest~1", "notes/todo.txt"], "blame latest~1:FILE"),
         (["log", "HEAD~1..HEAD"], "'archiver changes'"),
