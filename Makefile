@@ -177,13 +177,15 @@ system-test: deb ## Install the package in a Debian with systemd, in a container
 	@fixtures/setup.sh debootstrap systemd-container && python3 -B Tests/System/system_test.py .build/packages/archiver_*.deb
 
 # ROUNDS=3 ONLY=first-usr-share,list SCALE=small REPOSITORY=path/of/a/git/repository JSON=file; `make bench-lines` lists
-# the names for ONLY. BENCH_S3=http://HOST/BUCKET names a bucket for the lines about replicas, beside a directory.
+# the names for ONLY. BESIDE=path/of/an/older/archiver takes turns with that one. BENCH_S3=http://HOST/BUCKET names a
+# bucket for the lines about replicas, beside a directory.
 BENCHMARKS = $(RELEASE_FLAGS) --product benchmarks
 BENCH = "$$($(SWIFT) build $(BENCHMARKS) --show-bin-path)/benchmarks" $(PROGRAM)
 
 bench: build build-benchmarks ## Compare speed and size with restic, borg, git and watchman, if they are installed.
 	@$(BENCH) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY)) $(if $(SCALE),--scale $(SCALE)) \
-		$(if $(REPOSITORY),--repository $(REPOSITORY)) $(if $(JSON),--json $(JSON))
+		$(if $(REPOSITORY),--repository $(REPOSITORY)) $(if $(JSON),--json $(JSON)) \
+		$(if $(BESIDE),--beside $(BESIDE))
 
 bench-lines: build build-benchmarks ## List the lines of the benchmark.
 	@$(BENCH) --list

@@ -293,3 +293,9 @@ int clinux_pipe(int ends[2]) {
 int clinux_memory_file(void) {
     return memfd_create("archiver", MFD_CLOEXEC);
 }
+
+const void *clinux_memmem(const void *bytes, size_t count, const void *text, size_t text_count) {
+    return memmem(bytes, count, text, text_count);
+}
+
+const void *clinux_memrchr(const void *bytes, int byte, size_t count) { return memrchr(bytes, byte, count); }

@@ -16,7 +16,7 @@ package final class BlockAppender: Sendable {
     private let level: Int
     private let queue = DispatchQueue(label: "archiver.appender", qos: .default, attributes: .concurrent)
     /// How many more blocks other threads may append at the same time.
-    private let room = DispatchSemaphore(value: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
+    private let room = DispatchSemaphore(value: Processors.count)
 
     /// - Parameter level: the zlib level after the commit's first bytes, 1 to 9.
     package init(_ store: ArchiveStore, _ commit: CommitWriter, level: Int) {

@@ -124,7 +124,7 @@ package struct TreeScan {
 
     /// How many batches run or wait at a time: two per core and two more, so that no core is idle while the walk's
     /// thread consumes results.
-    private static let width = 2 * max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) + 2
+    private static let width = 2 * Processors.count + 2
 
     private static func read(_ items: [ScanItem], with worker: Worker) throws -> [ScanChange] {
         defer { worker.packer.abandon() }

@@ -38,6 +38,8 @@ struct SegmentCheck {
         check.found.segments = try store.catalogue.segments()
         check.found.read = CheckNotice.numbers(of: check.found.segments, reading: data, store.layout)
         for segment in check.found.segments { try check.check(segment) }
+        // What is read from now on is found as by any other command: by the catalogue.
+        store.forgetReadBlocks()
         check.found.chunks.sort()
         try check.checkEarlierLosses()
         try check.deltas.run(&check.found.chunks, store, report)

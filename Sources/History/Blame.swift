@@ -6,6 +6,7 @@ package import Archives
 internal import FileIO
 internal import Roots
 package import TextDiff
+internal import Threading
 
 /// A line of a file and the version that introduced it.
 package struct BlamedLine {
@@ -54,7 +55,7 @@ package struct BlamedLines: RandomAccessCollection, Sendable {
 }
 
 /// Attributes the lines of a file to its versions, from the newest back until every line has one.
-package struct Blame {
+package struct Blame: Sendable {
     private let archive: Archive
     /// Returns the text that the bytes of a version are, whose lines are followed.
     private let decode: @Sendable ([UInt8]) -> [UInt8]
@@ -69,19 +70,30 @@ package struct Blame {
 
     /// Returns the lines of the newest of `versions`, which are the versions of one file, the newest first.
     package func lines(_ versions: [PathVersion]) throws -> BlamedLines {
-        guard let newest = versions.first else { return BlamedLines(TextLines([]), [], []) }
-        let all = try self.text(newest)
-        var text = all
+        var (all, newer) = (TextLines([]), TextLines?.none)
+        var index = 0
         var done: [BlamedLines.Run] = []
         // Lines not attributed yet, with their places in the version being compared.
-        var open = [BlamedLines.Run(line: 0, source: 0, count: all.lines.count)].filter { $0.count > 0 }
-        for index in versions.indices where !open.isEmpty {
-            let next = index + 1 < versions.count && versions[index + 1].isPresent ? versions[index + 1] : nil
-            let older = try next.map(self.text) ?? TextLines([])
-            open = Blame.divide(open, by: TextLines.edits(from: older, to: text), version: index, &done)
-            text = older
+        var open: [BlamedLines.Run] = []
+        try forEachText(of: versions.prefix(1) + versions.dropFirst().prefix(while: \.isPresent)) { text in
+            if let newer {
+                open = Blame.divide(open, by: TextLines.edits(from: text, to: newer), version: index, &done)
+                index += 1
+            } else {
+                all = text
+                open = [BlamedLines.Run(line: 0, source: 0, count: text.lines.count)].filter { $0.count > 0 }
+            }
+            newer = text
+            return !open.isEmpty
         }
+        // The oldest version has brought the others.
+        done += open.map { BlamedLines.Run(line: $0.line, source: $0.source, count: $0.count, version: index) }
         return BlamedLines(all, done, versions)
+    }
+
+    /// Calls `body` with the text of each version in order, until it returns false; texts are read ahead.
+    package func forEachText(of versions: some Sequence<PathVersion>, _ body: (TextLines) throws -> Bool) throws {
+        try versions.forEachAhead(byteCount: \.size, { try text($0) }, body)
     }
 
     /// Attributes the lines that edits have brought to a version, and returns the others with their places before it.
@@ -123,7 +135,7 @@ package struct Blame {
     }
 
     /// Returns the lines of a version; none if it is not a file.
-    package func text(_ version: PathVersion) throws -> TextLines {
+    private func text(_ version: PathVersion) throws -> TextLines {
         guard let entry = try archive.entry(at: version.path, in: version.snapshot), entry.kind == .file else {
             return TextLines([])
         }

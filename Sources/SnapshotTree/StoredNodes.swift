@@ -98,8 +98,9 @@ extension Node {
     /// The approximate size of the node in memory, in bytes.
     fileprivate var memory: Int {
         switch self {
+        // By index: an iterator would copy each entry.
         case .leaf(let entries):
-            entries.reduce(0) { $0 + 256 + $1.weight + 96 * $1.attributes.count }
+            entries.indices.reduce(0) { $0 + 256 + entries[$1].weight + 96 * entries[$1].attributes.count }
         case .inner(_, let children): children.reduce(0) { $0 + 128 + $1.weight }
         }
     }

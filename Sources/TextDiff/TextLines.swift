@@ -1,5 +1,6 @@
 // Splits a file's bytes into lines.
 
+internal import FileIO
 internal import Glibc
 
 /// Lines of a text, without their line feeds.
@@ -18,7 +19,12 @@ package struct TextLines: Sendable {
     }
 
     /// Whether `bytes` are binary data, not text.
-    package static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.prefix(sniffedBytes).contains(0) }
+    package static func isBinary(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.firstIndex(of: 0, in: 0..<min(sniffedBytes, bytes.count)) != nil
+    }
+
+    /// Whether `bytes` are binary data, not text.
+    package static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { isBinary($0) } }
 
     /// The edits that turn the lines of `old` into those of `new`, in order.
     ///
@@ -55,14 +61,10 @@ package struct TextLines: Sendable {
             self.bytes = bytes
             var starts = [0]
             bytes.withUnsafeBytes { text in
-                guard let base = text.baseAddress else { return }
                 var start = 0
                 while start < text.count {
-                    guard let feed = memchr(base + start, CInt(TextLines.lineFeed), text.count - start) else {
-                        // As if there were a line feed.
-                        return starts.append(text.count + 1)
-                    }
-                    start = UnsafeRawPointer(feed) - base + 1
+                    // As if there were a line feed at the end.
+                    start = (text.firstIndex(of: TextLines.lineFeed, in: start..<text.count) ?? text.count) + 1
                     starts.append(start)
                 }
             }

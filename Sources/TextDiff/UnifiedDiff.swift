@@ -7,8 +7,8 @@ package import FileIO
 /// A unified diff of one file.
 package struct UnifiedDiff {
     /// A line of the diff: its sign and the bytes after it.
-    package struct Line: Equatable {
-        package enum Role { case header, hunk, context, removed, added, note }
+    package struct Line: Equatable, Sendable {
+        package enum Role: Sendable { case header, hunk, context, removed, added, note }
 
         package let role: Role
         package let bytes: [UInt8]

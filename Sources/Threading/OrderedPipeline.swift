@@ -1,6 +1,7 @@
 // Work done by several threads, with the results consumed in the order of submission.
 
 internal import Dispatch
+internal import Glibc
 
 /// Runs `transform` on several inputs in parallel and passes the outputs to `consume` in the inputs' order.
 ///
@@ -56,15 +57,61 @@ package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
         queue.async { [transform] in slot.fill(Result { try transform(input) }) }
     }
 
-    /// Submits the last input and transforms it on the owner's thread, so a single input wakes no other thread.
+    /// Transforms the last input on the owner's thread, so a single input wakes no other thread, and consumes what is left.
     package func finish(with input: Input) throws {
+        let last = Result { try transform(input) }
         while !slots.isEmpty { try consumeFirst() }
-        try consume(transform(input))
+        try consume(last.get())
     }
 
     private func consumeFirst() throws {
         if let output = try slots.removeFirst().take() { try consume(output) }
     }
+}
+
+extension Sequence where Element: Sendable {
+    /// Calls `body` with the outputs of `transform` in the order of the elements, until it returns false.
+    ///
+    /// Other threads make outputs ahead. Each takes a run of neighbours, which share most of what has to be read for them.
+    ///
+    /// - Parameter byteCount: the memory of an element's output: some MiB are made ahead.
+    package func forEachAhead<Output: Sendable>(
+        byteCount: (Element) -> UInt64, _ transform: @escaping @Sendable (Element) throws -> Output,
+        _ body: (Output) throws -> Bool
+    ) throws {
+        try withoutActuallyEscaping(body) { body in
+            var isWanted = true
+            let pipeline = OrderedPipeline<[Element], [Result<Output, any Error>]>(
+                width: Processors.count + 1,
+                transform: { run in run.map { element in Result { try transform(element) } } },
+                consume: { outputs in
+                    // What fails after the last one that is wanted does not matter.
+                    for output in outputs where isWanted { isWanted = try body(output.get()) }
+                })
+            var (run, bytes, most) = ([Element](), UInt64(0), RunLimit.elements.lowerBound)
+            for element in self {
+                run.append(element)
+                bytes += Swift.min(byteCount(element), RunLimit.bytes)
+                if run.count < most, bytes < RunLimit.bytes { continue }
+                try pipeline.submit(run)
+                if !isWanted { return }
+                (run, bytes, most) = ([], 0, Swift.min(2 * most, RunLimit.elements.upperBound))
+            }
+            try pipeline.finish(with: run)
+        }
+    }
+}
+
+/// How long a run of neighbours is that one thread works on; the first ones are short, so that all threads soon work.
+private enum RunLimit {
+    static let elements = 4...16
+    static let bytes: UInt64 = 4 << 20
+}
+
+/// The processors of this machine.
+package enum Processors {
+    /// How many threads can run at the same time.
+    package static let count = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 }
 
 /// A pool of reusable values: each is used by one thread at a time, and a new one is made when none is free.

@@ -1,5 +1,6 @@
 // Rows, ratios, goals and the table that shows them.
 
+import SystemPackage
 import Testing
 
 @testable import benchmarks
@@ -22,6 +23,36 @@ import Testing
         #expect(own.ratio(among: [elsewhere, own, other]) == 0.25)
         #expect(other.ratio(among: [own, other]) == nil)
         #expect(own.ratio(among: [own]) == nil)
+    }
+
+    @Test("rows of the same program at the same work become one, with all runs") func merging() {
+        var first = TableTests.row("archiver", [1, 2, 9])
+        let (own, before) = (TableTests.row("archiver", [4]), TableTests.row("archiver before", [8]))
+        first.seconds = 6
+        let merged = Row.merging([first, before, own])
+        #expect(merged.map(\.program) == ["archiver", "archiver before"])
+        #expect(merged.first?.runs.map(\.seconds) == [1, 2, 9, 4])
+        #expect(merged.map(\.seconds) == [5, 8])
+        #expect(merged.first?.goals == first.goals)
+    }
+
+    @Test("an older binary takes turns: one round each, without the other programs, without goals") func turns() throws
+    {
+        let workshop = Workshop(
+            directory: "/tmp", rounds: 2, scale: .full, archiver: "/bin/true", repository: nil)
+        var turns: [String] = []
+        let rows = try workshop.taking(turnsWith: Archiver(binary: "/bin/false", name: "before")) {
+            turns.append(workshop.archiver.binary)
+            let contenders = [workshop.archiver.name, "restic"].map { name in
+                Contender(name) { _ in Measurement(seconds: name == "restic" ? 10 : 1) }
+            }
+            return try workshop.contest("line", "work", contenders, yardstick: "restic", goals: [.seconds(5)])
+        }
+        #expect(turns == ["/bin/true", "/bin/false", "/bin/true", "/bin/false"])
+        #expect(rows.map(\.program) == ["archiver", "restic", "before"])
+        #expect(rows.map(\.runs.count) == [2, 2, 2])
+        #expect(rows.map(\.goals.count) == [1, 0, 0])
+        #expect(workshop.archiver.binary == "/bin/true" && workshop.rounds == 2)
     }
 
     @Test("a goal is reached up to its limit") func goals() {

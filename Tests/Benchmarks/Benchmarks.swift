@@ -23,6 +23,9 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The number of rounds; tables show medians.", valueName: "count"))
     var rounds = 3
 
+    @Option(help: ArgumentHelp("An older archiver binary, which takes turns with the other.", valueName: "file"))
+    var beside: String?
+
     @Option(
         help: ArgumentHelp("Only these lines, separated by commas; 'first' selects all 'first-…'.", valueName: "names"))
     var only: String?
@@ -62,13 +65,17 @@ struct RunCommand: ParsableCommand {
         Interruption.install()
         try withWorkshop { workshop in
             guard workshop.archiver.isInstalled else { throw BenchmarkError("\(archiver) is not a program") }
+            let older = beside.map { Archiver(binary: $0, name: "archiver before") }
+            if let older, !older.isInstalled { throw BenchmarkError("\(older.binary) is not a program") }
             try checkSpace(for: lines, in: workshop)
             var report = Report(circumstances: Circumstances.now(workshop))
             var failed: [String] = []
             for line in lines {
                 workshop.say("\(line.name): \(line.summary)")
                 do {
-                    report.rows += try line.run(in: workshop)
+                    report.rows +=
+                        try older.map { try workshop.taking(turnsWith: $0) { try line.run(in: workshop) } }
+                        ?? line.run(in: workshop)
                 } catch {
                     try Interruption.check()
                     workshop.say("\(line.name) failed: \(error)")
@@ -132,6 +139,7 @@ struct HelpWithCommand: ParsableCommand {
     @Argument var subject: String
     @Argument var count: Int
     @Option var segmentBytes: Int?
+    @Option var part: Int?
 
     func run() throws {
         switch what {
@@ -141,6 +149,9 @@ struct HelpWithCommand: ParsableCommand {
         case "versions": try LargeVersions.make(in: FilePath(subject), versions: count)
         case "noise": try NoisyArchive.make(in: FilePath(subject), snapshots: count)
         case "chunks": try ManyChunksArchive.make(in: FilePath(subject), chunks: count)
+        case "walk":
+            let tree = FilePath(subject)
+            try part.map { try FileWalk.run(tree, part: $0, of: count) } ?? FileWalk.run(tree, processes: count)
         case "time": print(try CoreLoop.named(subject).secondsPerOperation(rounds: count))
         case "repeat": try CoreLoop.named(subject).prepare()(count)
         default: throw ValidationError("no help with '\(what)'")

@@ -48,7 +48,9 @@ package enum Node: Hashable, Sendable {
     /// Sum of the sizes of the files below this node in bytes, capped at 2^63 - 1 as the format requires.
     package var byteCount: UInt64 {
         switch self {
-        case .leaf(let entries): entries.reduce(0) { FormatLimits.sum($0, $1.size, FormatLimits.bytes) }
+        // By index: an iterator would copy each entry.
+        case .leaf(let entries):
+            entries.indices.reduce(0) { FormatLimits.sum($0, entries[$1].size, FormatLimits.bytes) }
         case .inner(_, let children): children.reduce(0) { FormatLimits.sum($0, $1.bytes, FormatLimits.bytes) }
         }
     }

@@ -8,14 +8,24 @@ final class BlockCache: Sendable {
     private struct State {
         var blocks: ClockCache<BlockLocation, DecodedBlock>
         /// Where chunks are: files that were stored together are read together, without asking the catalogue.
-        var places: [ChunkID: Place] = [:]
-        /// Blocks whose chunks are in `places`: only those read again, as of many blocks only one chunk is ever needed.
+        var places: [ChunkPrefix: Place] = [:]
+        /// Blocks whose chunks are in `places`: those of few chunks, which are the bases of later ones, and those read
+        /// again, as of most blocks only one chunk is ever needed.
         var noted: Set<BlockLocation> = []
+
+        mutating func note(_ block: DecodedBlock, at location: BlockLocation) {
+            guard noted.insert(location).inserted else { return }
+            block.forEachChunk { id, range in
+                places[ChunkPrefix(id)] = Place(
+                    location: location, start: UInt32(range.lowerBound), length: UInt32(range.count))
+            }
+        }
 
         mutating func forgetPlaces(in evicted: [(key: BlockLocation, value: DecodedBlock)]) {
             for (location, block) in evicted where noted.remove(location) != nil {
-                for chunk in block.header.chunks where places[chunk.id]?.location == location {
-                    places[chunk.id] = nil
+                for chunk in block.header.chunks {
+                    let prefix = ChunkPrefix(chunk.id)
+                    if places[prefix]?.location == location { places[prefix] = nil }
                 }
             }
         }
@@ -29,6 +39,9 @@ final class BlockCache: Sendable {
 
         var range: Range<Int> { Int(start)..<(Int(start) + Int(length)) }
     }
+
+    /// The most chunks of a block that are noted at once.
+    private static let fewChunks = 4
 
     private let state: Locked<State>
     private let capacityBytes: Int
@@ -45,20 +58,17 @@ final class BlockCache: Sendable {
     func block(at location: BlockLocation) -> DecodedBlock? {
         state.withLock { state in
             guard let block = state.blocks.value(for: location) else { return nil }
-            if state.noted.insert(location).inserted {
-                block.forEachChunk { id, range in
-                    state.places[id] = Place(
-                        location: location, start: UInt32(range.lowerBound), length: UInt32(range.count))
-                }
-            }
+            state.note(block, at: location)
             return block
         }
     }
 
-    /// A cached block that holds the chunk `id`, and the chunk's range in its bytes.
-    func block(holding id: ChunkID) -> (block: DecodedBlock, range: Range<Int>, location: BlockLocation)? {
+    /// A cached block that holds a chunk whose id begins with `prefix`, and the chunk's range in its bytes.
+    func block(
+        holding prefix: ChunkPrefix
+    ) -> (block: DecodedBlock, range: Range<Int>, location: BlockLocation)? {
         state.withLock { state in
-            guard let place = state.places[id] else { return nil }
+            guard let place = state.places[prefix] else { return nil }
             return state.blocks.value(for: place.location).map { ($0, place.range, place.location) }
         }
     }
@@ -74,6 +84,7 @@ final class BlockCache: Sendable {
             if state.blocks.contains(location) { return [(key: BlockLocation, value: DecodedBlock)]() }
             let evicted = state.blocks.insert(block, for: location, cost: block.memory)
             state.forgetPlaces(in: evicted)
+            if block.header.chunks.count <= BlockCache.fewChunks { state.note(block, at: location) }
             return evicted
         }
         // Freed here, outside the lock.

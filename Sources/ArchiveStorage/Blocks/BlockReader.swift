@@ -65,21 +65,21 @@ final class BlockReader: Sendable {
     func chunk(_ id: ChunkID, at location: BlockLocation) throws(StorageError) -> [UInt8] {
         let block = try block(at: location)
         guard let range = block.range(of: id) else { throw StorageError.missing(id, in: directory) }
-        return try verified(id, block.raw[range], at: location)
+        return try verified(id, block, range, at: location)
     }
 
     /// The chunk `id` from a cached block, if its SHA-256 is right.
     ///
     /// - Returns: nil otherwise: another copy may have the right bytes.
     private func recentChunk(_ id: ChunkID) -> [UInt8]? {
-        guard let (block, range, location) = cache.block(holding: id) else { return nil }
-        return try? verified(id, block.raw[range], at: location)
+        guard let (block, range, location) = cache.block(holding: ChunkPrefix(id)) else { return nil }
+        return try? verified(id, block, range, at: location)
     }
 
     private func verified(
-        _ id: ChunkID, _ slice: ArraySlice<UInt8>, at location: BlockLocation
+        _ id: ChunkID, _ block: DecodedBlock, _ range: Range<Int>, at location: BlockLocation
     ) throws(StorageError) -> [UInt8] {
-        let bytes = Array(slice)
+        let bytes = range.count == block.raw.count ? block.raw : Array(block.raw[range])
         guard ChunkID(hashing: bytes) == id else {
             throw StorageError.damaged(
                 try segment(location.segment).path, offset: location.offset, .checksumMismatch("chunk \(id)"))
@@ -141,12 +141,8 @@ final class BlockReader: Sendable {
     ) throws(StorageError) -> [UInt8] {
         var joined: [UInt8] = []
         for base in header.bases {
-            guard let (id, location) = try catalogue.chunk(beginning: base) else {
-                throw StorageError.missing(base, in: directory)
-            }
             // A wrong base makes a wrong chunk, whose own id reveals it. So only the requested chunk is hashed.
-            let block = try block(at: location, &work)
-            guard let range = block.range(of: id) else { throw StorageError.missing(id, in: directory) }
+            let (block, range) = try chunk(beginning: base, &work)
             costs.append(block.cost)
             if joined.count + range.count > BlockReader.keptPayload {
                 joined.reserveCapacity(BlockHeader.sourceLengthLimit)
@@ -155,6 +151,19 @@ final class BlockReader: Sendable {
             if joined.count > BlockHeader.sourceLengthLimit { break }
         }
         return joined
+    }
+
+    /// The block that holds the chunk whose id begins with `prefix`, and the chunk's range in its bytes.
+    private func chunk(
+        beginning prefix: ChunkPrefix, _ work: inout UnpackingWork
+    ) throws(StorageError) -> (DecodedBlock, Range<Int>) {
+        if let (block, range, _) = cache.block(holding: prefix) { return (block, range) }
+        guard let (id, location) = try catalogue.chunk(beginning: prefix) else {
+            throw StorageError.missing(prefix, in: directory)
+        }
+        let block = try block(at: location, &work)
+        guard let range = block.range(of: id) else { throw StorageError.missing(id, in: directory) }
+        return (block, range)
     }
 
     /// Unpacks the payload of a block.

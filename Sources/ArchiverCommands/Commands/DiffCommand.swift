@@ -199,7 +199,7 @@ struct DiffCommand: ParsableCommand {
     private func report(_ console: Console, _ archive: Archive, right: FileContents) throws -> any DifferenceReport {
         if stat { return StatisticsReport(console, archive, right: right) }
         if patch || wordDiff {
-            return TextReport(console: console, left: .archive(archive), right: right, showsWords: wordDiff)
+            return TextReport(console, left: .archive(archive), right: right, showsWords: wordDiff)
         }
         return console.isJSON ? try JSONDifferenceReport(console) : NameReport(console: console)
     }

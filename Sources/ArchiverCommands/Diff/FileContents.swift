@@ -8,7 +8,7 @@ internal import SystemPackage
 internal import TextDiff
 
 /// The source of file contents for one side of a comparison.
-enum FileContents {
+enum FileContents: Sendable {
     case archive(Archive)
     case directory(FilePath)
 

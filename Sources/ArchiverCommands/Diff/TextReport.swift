@@ -5,44 +5,76 @@ internal import ArchiverKit
 internal import FileIO
 internal import TextDiff
 
-/// Writes unified diffs of text files, renames and empty files as `git apply` and `patch -p1` read them; other entries
-/// are only named.
-struct TextReport: DifferenceReport {
-    let console: Console
+/// Reads and compares the texts of two sides, on any thread.
+struct TextComparison: Sendable {
     let left: FileContents
     let right: FileContents
-    /// Limits the diff to hunks that touch these lines of the new side; nil for all.
-    var range: LineRange?
-    /// Whether to show changed words within lines instead of a patch.
-    var showsWords = false
 
-    func add(_ difference: Difference) throws {
+    /// How a difference is shown.
+    enum Shown: Sendable {
+        /// By its name and what changed.
+        case name
+        /// As a renamed file with the same content.
+        case renamed
+        /// As two files that differ: what they are, and why their lines are not shown.
+        case differing(String, String)
+        case lines([UnifiedDiff.Line])
+    }
+
+    /// Returns how to show a difference.
+    ///
+    /// - Parameter range: limits the diff to hunks that touch these lines of the new side; nil for all.
+    func shown(_ difference: Difference, touching range: LineRange? = nil) throws -> Shown {
         let (old, new) = (difference.left, difference.right)
         // Only changed file content can be shown as text; both sides must be files or absent.
         guard [old, new].allSatisfy({ $0 == nil || $0?.kind == .file }),
             difference.kind != .modified || difference.formerPath != nil || difference.aspects.contains("content")
-        else { return try console.output.line(NameReport.line(difference, console.style)) }
-        if difference.formerPath != nil, !difference.aspects.contains("content") {
-            return try write(gitHeader(difference))
-        }
+        else { return .name }
+        if difference.formerPath != nil, !difference.aspects.contains("content") { return .renamed }
         guard max(old?.size ?? 0, new?.size ?? 0) <= FileContents.limit else {
-            return try differ(difference, "Large files", " (more than \(ByteCount.text(FileContents.limit)))")
+            return .differing("Large files", " (more than \(ByteCount.text(FileContents.limit)))")
         }
         let (oldBytes, newBytes) = (try old.map(left.bytes), try new.map(right.bytes))
         if [oldBytes, newBytes].contains(where: { $0.map(TextLines.isBinary) ?? false }) {
-            return try differ(difference, "Binary files", "")
+            return .differing("Binary files", "")
         }
         let diff = UnifiedDiff(difference.path, formerPath: difference.formerPath, left: oldBytes, right: newBytes)
         let lines = diff.lines(touching: range)
         // An empty file has no lines to show; of a range of lines, nothing may have changed.
-        if lines.isEmpty, difference.kind == .modified {
-            return try console.output.line(NameReport.line(difference, console.style))
-        }
-        try write(gitHeader(difference))
-        if showsWords || console.style.isOn {
-            try WordReport(console, showsWords: showsWords).write(lines)
-        } else {
-            try write(lines)
+        return lines.isEmpty && difference.kind == .modified ? .name : .lines(lines)
+    }
+}
+
+/// Writes unified diffs of text files, renames and empty files as `git apply` and `patch -p1` read them; other entries
+/// are only named.
+struct TextReport: DifferenceReport {
+    let console: Console
+    let texts: TextComparison
+    /// Whether to show changed words within lines instead of a patch.
+    let showsWords: Bool
+
+    init(_ console: Console, left: FileContents, right: FileContents, showsWords: Bool = false) {
+        (self.console, self.showsWords) = (console, showsWords)
+        texts = TextComparison(left: left, right: right)
+    }
+
+    func add(_ difference: Difference) throws { try write(difference, texts.shown(difference)) }
+
+    /// Writes a difference as it is to be shown.
+    func write(_ difference: Difference, _ shown: TextComparison.Shown) throws {
+        switch shown {
+        case .name: try console.output.line(NameReport.line(difference, console.style))
+        case .renamed: try write(gitHeader(difference))
+        case .differing(let what, let why):
+            let (old, new) = (Escaping.text(difference.formerPath ?? difference.path), Escaping.text(difference.path))
+            try console.output.line("\(what) a/\(old) and b/\(new) differ\(why)")
+        case .lines(let lines):
+            try write(gitHeader(difference))
+            if showsWords || console.style.isOn {
+                try WordReport(console, showsWords: showsWords).write(lines)
+            } else {
+                try write(lines)
+            }
         }
     }
 
@@ -64,11 +96,6 @@ struct TextReport: DifferenceReport {
     }
 
     func finish() {}
-
-    private func differ(_ difference: Difference, _ what: String, _ why: String) throws {
-        let (old, new) = (Escaping.text(difference.formerPath ?? difference.path), Escaping.text(difference.path))
-        try console.output.line("\(what) a/\(old) and b/\(new) differ\(why)")
-    }
 
     /// Writes lines; in a pipe with their original bytes, so that `patch` gets the file's content.
     private func write(_ lines: [UnifiedDiff.Line]) throws {

@@ -42,30 +42,30 @@ struct LineHistory {
     ///
     /// - Parameter versions: all versions of the file, the newest first.
     func versions(_ versions: [PathVersion], changing range: ClosedRange<Int>) throws -> [LineVersion] {
-        let versions = Array(versions.drop { !$0.isPresent })
-        guard let newest = versions.first else { return [] }
-        var text = try texts.text(newest)
-        guard range.lowerBound <= text.lines.count else {
-            throw LineOption.beyond(newest.path, lines: text.lines.count)
-        }
-        var lines = (range.lowerBound - 1)..<min(range.upperBound, text.lines.count)
+        let versions = versions.drop { !$0.isPresent }.prefix(while: \.isPresent)
+        var next = versions.startIndex
+        var newer: TextLines?
+        var lines = 0..<0
         var found: [LineVersion] = []
-        for (index, version) in versions.enumerated() {
-            let next = index + 1 < versions.count && versions[index + 1].isPresent ? versions[index + 1] : nil
-            guard let next else {
-                found.append(LineVersion(version: version, range: lines))
-                break
+        try texts.forEachText(of: versions) { text in
+            if let newer {
+                let edits = TextLines.edits(from: text, to: newer)
+                if edits.contains(where: { $0.touches(lines) }) {
+                    found.append(LineVersion(version: versions[next], range: lines))
+                }
+                lines = LineHistory.place(of: lines, before: edits)
+                next += 1
+            } else {
+                guard range.lowerBound <= text.lines.count else {
+                    throw LineOption.beyond(versions[next].path, lines: text.lines.count)
+                }
+                lines = (range.lowerBound - 1)..<min(range.upperBound, text.lines.count)
             }
-            let older = try texts.text(next)
-            let edits = TextLines.edits(from: older, to: text)
-            if edits.contains(where: { $0.touches(lines) }) {
-                found.append(LineVersion(version: version, range: lines))
-            }
-            lines = LineHistory.place(of: lines, before: edits)
-            // This version added all of the lines.
-            if lines.isEmpty { break }
-            text = older
+            newer = text
+            // Otherwise the version before has added all of them.
+            return !lines.isEmpty
         }
+        if !lines.isEmpty { found.append(LineVersion(version: versions[next], range: lines)) }
         return found
     }
 

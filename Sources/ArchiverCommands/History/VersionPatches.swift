@@ -5,6 +5,7 @@ internal import ArchiveStorage
 internal import ArchiverKit
 internal import FileIO
 internal import TextDiff
+internal import Threading
 
 /// Compares each version with the one before it.
 struct VersionPatches {
@@ -16,21 +17,24 @@ struct VersionPatches {
     ///
     /// - Parameter ranges: the lines of each version to limit its patch to; nil for all.
     func write(_ versions: [PathVersion], _ ranges: [LineRange]? = nil) throws {
-        let (console, archive) = (history.console, history.archive)
-        var report = TextReport(console: console, left: .archive(archive), right: .archive(archive))
-        for (index, version) in versions.enumerated() {
-            report.range = ranges?[index]
+        let (console, archive, root) = (history.console, history.archive, history.root)
+        let report = TextReport(console, left: .archive(archive), right: .archive(archive))
+        let texts = report.texts
+        try versions.indices.forEachAhead(byteCount: { versions[$0].size }) { index in
+            let version = versions[index]
+            guard let difference = try archive.difference(of: version, in: root),
+                difference.kind != .modified
+                    || difference.aspects.contains("content") || version.change == .modified
+            else { return (version, nil) }
+            return (version, (difference, try texts.shown(difference, touching: ranges?[index])))
+        } _: { (version: PathVersion, shown: (Difference, TextComparison.Shown)?) in
             let snapshot = version.snapshot
             let label = snapshot.label.map { "  " + Escaping.text($0) } ?? ""
             let head = "\(snapshot.id.short)  \(LocalTime.text(snapshot.time))  \(VersionList.words(version))\(label)"
             try console.output.line(console.style(.yellow, head))
-            if let difference = try archive.difference(of: version, in: history.root),
-                difference.kind != .modified
-                    || difference.aspects.contains("content") || version.change == .modified
-            {
-                try report.add(difference)
-            }
+            if let (difference, shown) = shown { try report.write(difference, shown) }
             try console.output.line("")
+            return true
         }
     }
 
@@ -44,7 +48,7 @@ struct VersionPatches {
         var report: any DifferenceReport =
             isStat
             ? StatisticsReport(console, archive, right: .archive(archive))
-            : TextReport(console: console, left: .archive(archive), right: .archive(archive))
+            : TextReport(console, left: .archive(archive), right: .archive(archive))
         try compare(version, &report)
         try console.output.line("")
     }

@@ -162,4 +162,10 @@ enum {
     CLINUX_FAN_EVENT_ON_CHILD = 0x08000000,
 };
 
+/// memmem(3): the first place of `text` in `bytes`, or NULL.
+const void *clinux_memmem(const void *bytes, size_t count, const void *text, size_t text_count);
+
+/// memrchr(3): the last place of a byte in `bytes`, or NULL.
+const void *clinux_memrchr(const void *bytes, int byte, size_t count);
+
 #endif

@@ -9,6 +9,10 @@ import Testing
 @Suite(.blocking)
 struct GrepTests {
     private func grep(_ work: Workplace, _ words: String...) throws -> ChildProcess.Outcome {
+        try grep(work, words)
+    }
+
+    private func grep(_ work: Workplace, _ words: [String]) throws -> ChildProcess.Outcome {
         try work.run((["grep"] + words).map { Array($0.utf8) }, in: work.root)
     }
 
@@ -60,6 +64,30 @@ struct GrepTests {
         #expect(none.status == 1 && none.text.isEmpty && none.errorText == "No line matches.\n")
         // Only text files are searched.
         #expect(try grep(work, "\u{1}").status == 1)
+    }
+
+    @Test("random patterns find the lines that grep(1) finds", arguments: ["-E", "-F", "-i", "-w"])
+    func randomPatterns(option: String) throws {
+        let work = try Workplace()
+        var random = SeededGenerator("random patterns for grep \(option)")
+        func text(_ alphabet: String, _ length: Int) -> String {
+            String((0..<length).map { _ in alphabet.randomElement(using: &random) ?? "a" })
+        }
+        try work.write("text", (0..<300).map { _ in text("ab_ .", random.below(9)) + "\n" }.joined())
+        _ = try work.capture()
+        for _ in 0..<30 {
+            // grep(1) also tries other matches of an expression for whole words.
+            let pattern = text(option == "-E" || option == "-i" ? "aab._+*?^$" : "aab._ ", 1 + random.below(5))
+            // What a repetition without anything before it means is not defined, nor is one after another.
+            if option != "-F", pattern.contains(/(^|[\^$+*?])[+*?]/) { continue }
+            let flags = option == "-E" ? ["-E"] : option == "-i" ? ["-E", "-i"] : ["-F", option]
+            let words = ["grep", "-n"] + flags + ["-e", pattern, "text"]
+            let expected = try ChildProcess.run(words, directory: work.root)
+            let options = flags.filter { $0 != "-E" } + ["--at", "latest", "--json"]
+            let found = try JSON.array(grep(work, options + ["--", pattern, "text"]).output)
+            let lines = found.map { "\($0["line"] as? Int ?? 0):\($0["text"] as? String ?? "")" }
+            #expect(lines == expected.lines, "\(flags) '\(pattern)', TEST_SEED=\(random.seed)")
+        }
     }
 
     @Test("grep finds the same lines as a search of every snapshot, after random edits")

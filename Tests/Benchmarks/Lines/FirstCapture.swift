@@ -38,6 +38,7 @@ struct FirstCapture: Line {
                     }
                 })
         }
+        contenders.append(Contender(Floors.walkName) { _ in try Floors.walk(tree).measured() })
         contenders.append(
             Contender(Floors.copyName) { _ in
                 try workshop.withPlace("copy") { try Floors.copy(tree, to: $0).measured() }

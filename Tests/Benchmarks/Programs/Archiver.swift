@@ -7,7 +7,10 @@ internal import SystemPackage
 /// The measured binary.
 struct Archiver: RestoringProgram {
     let binary: String
-    let name = "archiver"
+    /// The name in the table.
+    let name: String
+
+    init(binary: String, name: String = "archiver") { (self.binary, self.name) = (binary, name) }
 
     var isInstalled: Bool { access(binary, X_OK) == 0 }
 

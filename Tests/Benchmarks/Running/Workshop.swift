@@ -8,9 +8,12 @@ internal import SystemPackage
 final class Workshop {
     /// The directory for everything that is created.
     let directory: FilePath
-    let rounds: Int
+    private(set) var rounds: Int
     let scale: Scale
-    let archiver: Archiver
+    /// The measured binary whose turn it is.
+    private(set) var archiver: Archiver
+    /// Whether it is the turn of an older one, which does the same work without the other programs.
+    private var isOlder = false
     /// The git repository to replay; nil for none.
     let repository: FilePath?
     /// Existing corpora, by name.
@@ -29,6 +32,21 @@ final class Workshop {
         self.scale = scale
         self.archiver = Archiver(binary: archiver.string)
         self.repository = repository
+    }
+
+    /// Calls `body` in turn for archiver and an older one, with one round each time, and merges their rows.
+    func taking(turnsWith older: Archiver, _ body: () throws -> [Row]) throws -> [Row] {
+        let (own, all) = (archiver, rounds)
+        defer { (archiver, isOlder, rounds) = (own, false, all) }
+        rounds = 1
+        var rows: [Row] = []
+        for _ in 0..<all {
+            for next in [own, older] {
+                (archiver, isOlder) = (next, next.name == older.name)
+                rows += try body()
+            }
+        }
+        return Row.merging(rows)
     }
 
     /// Prints progress to stderr.
@@ -114,6 +132,7 @@ final class Workshop {
     func contest(
         _ line: String, _ work: String, _ contenders: [Contender], yardstick: String? = nil, goals: [Goal] = []
     ) throws -> [Row] {
+        let contenders = contenders.filter { !isOlder || $0.name == archiver.name }
         var runs = [[Measurement]](repeating: [], count: contenders.count)
         for round in 1...rounds {
             for (index, contender) in contenders.enumerated() {
@@ -127,7 +146,7 @@ final class Workshop {
         return contenders.indices.map { index in
             Row(
                 line, work, contenders[index].name, runs[index], yardstick: yardstick,
-                goals: contenders[index].name == archiver.name ? relevant(goals) : [])
+                goals: contenders[index].name == archiver.name && !isOlder ? relevant(goals) : [])
         }
     }
 

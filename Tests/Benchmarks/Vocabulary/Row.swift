@@ -35,6 +35,30 @@ struct Row: Codable, Equatable {
         seconds = runs.map(\.seconds).median
     }
 
+    /// Joins the rows of a program at the same work; the runs of all of them count.
+    static func merging(_ rows: [Row]) -> [Row] {
+        var merged: [Row] = []
+        var times: [[Double]] = []
+        for row in rows {
+            if let index = merged.firstIndex(where: {
+                $0.line == row.line && $0.work == row.work && $0.program == row.program
+            }) {
+                let former = merged[index]
+                merged[index] = Row(
+                    row.line, row.work, row.program, former.runs + row.runs, yardstick: former.yardstick,
+                    goals: former.goals, note: former.note)
+                merged[index].instructions = former.instructions ?? row.instructions
+                times[index] += [row.seconds].compactMap(\.self)
+            } else {
+                merged.append(row)
+                times.append([row.seconds].compactMap(\.self))
+            }
+        }
+        // Some rows have another figure than the median of their runs.
+        for index in merged.indices { merged[index].seconds = times[index].median }
+        return merged
+    }
+
     /// The median processor time of the runs; nil if it was not measured.
     var processorSeconds: Double? { runs.map(\.processorSeconds).median.flatMap { $0 > 0 ? $0 : nil } }
 
