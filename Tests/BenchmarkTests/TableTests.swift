@@ -29,10 +29,11 @@ import Testing
         var first = TableTests.row("archiver", [1, 2, 9])
         let (own, before) = (TableTests.row("archiver", [4]), TableTests.row("archiver before", [8]))
         first.seconds = 6
-        let merged = Row.merging([first, before, own])
-        #expect(merged.map(\.program) == ["archiver", "archiver before"])
+        let other = Row("first-x", "second capture", "archiver", [])
+        let merged = Row.merging([first, other, before, own])
+        #expect(merged.map(\.program) == ["archiver", "archiver before", "archiver"])
         #expect(merged.first?.runs.map(\.seconds) == [1, 2, 9, 4])
-        #expect(merged.map(\.seconds) == [5, 8])
+        #expect(merged.map(\.seconds) == [5, 8, nil])
         #expect(merged.first?.goals == first.goals)
     }
 

@@ -50,8 +50,10 @@ struct Row: Codable, Equatable {
                 merged[index].instructions = former.instructions ?? row.instructions
                 times[index] += [row.seconds].compactMap(\.self)
             } else {
-                merged.append(row)
-                times.append([row.seconds].compactMap(\.self))
+                let last = merged.lastIndex { $0.line == row.line && $0.work == row.work }
+                let place = last.map { $0 + 1 } ?? merged.count
+                merged.insert(row, at: place)
+                times.insert([row.seconds].compactMap(\.self), at: place)
             }
         }
         // Some rows have another figure than the median of their runs.
