@@ -3,7 +3,6 @@
 internal import ArchiveFormat
 package import ArchiveStorage
 internal import Dispatch
-internal import Glibc
 internal import Threading
 
 /// Encodes blocks and appends them to a commit, on the caller's thread or on another.

@@ -38,8 +38,6 @@ struct SegmentCheck {
         check.found.segments = try store.catalogue.segments()
         check.found.read = CheckNotice.numbers(of: check.found.segments, reading: data, store.layout)
         for segment in check.found.segments { try check.check(segment) }
-        // What is read from now on is found as by any other command: by the catalogue.
-        store.forgetReadBlocks()
         check.found.chunks.sort()
         try check.checkEarlierLosses()
         try check.deltas.run(&check.found.chunks, store, report)
@@ -174,8 +172,15 @@ struct SegmentCheck {
                 report.find(inCatalogue: "chunk \(chunk.id) of \(file.path) is not in the catalogue")
             }
         }
-        // Another copy, which a restore would read, is checked at its own place.
-        guard let newest, try newest == place || hasCopy(chunk.id, at: place) else { return }
+        guard let newest else { return }
+        guard try newest == place || hasCopy(chunk.id, at: place) else {
+            // Another copy, which a restore would read, is checked at its own place, if it has one.
+            let isAway = try store.catalogue.isAway(chunk.id)
+            if isIndexed, !isAway, try !isGoing(place.segment), (try? store.read(chunk.id, at: newest)) == nil {
+                report.find(inCatalogue: "chunk \(chunk.id) of \(file.path) is not where the catalogue says")
+            }
+            return
+        }
         if readsData, isIndexed {
             do throws(StorageError) {
                 if let failure { throw failure }

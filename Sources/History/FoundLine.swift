@@ -5,9 +5,7 @@ public import ArchiveStorage
 public import Archives
 internal import Dispatch
 public import FileIO
-internal import Glibc
 public import Roots
-internal import SnapshotTree
 internal import Synchronization
 internal import Threading
 
@@ -288,42 +286,35 @@ private struct LineSearch {
         case lines(KnownContents.Key, [LineScan.Line]?)
     }
 
-    /// Versions of one snapshot, in the order of their paths.
-    private struct Group: Sendable {
-        /// The most versions: other threads read the others of a snapshot that brought many.
-        static let most = 32
-
-        let snapshot: ListedSnapshot
-        var versions: [(version: Version, path: RelativePath)] = []
-    }
-
     /// Reads the versions of a batch in the order of their snapshots, and sorts their lines into the results.
     private func read(_ batch: inout Batch, _ contents: KnownContents, _ places: inout Places) throws {
         batch.versions.sort { ($0.place, $0.path) < ($1.place, $1.path) }
         var start = 0
         while start < batch.versions.count, !isCancelled() {
             let end = min(start + LineSearch.versionsPerStep, batch.versions.count)
-            var groups: [Group] = []
-            var last: HistoryPlace?
+            var wanted: [(version: Version, path: RelativePath, snapshot: ListedSnapshot)] = []
             for version in batch.versions[start..<end] {
                 // The content is that of the version before.
                 if version.kind == .metadata, batch.lines[Int(version.path)].isBegun { continue }
-                if version.place != last || groups.last?.versions.count == Group.most {
-                    // It may have been forgotten meanwhile.
-                    guard let snapshot = try places.snapshot(at: version.place) else { continue }
-                    groups.append(Group(snapshot: snapshot))
-                    last = version.place
-                }
-                groups[groups.count - 1].versions.append((version, batch.paths[Int(version.path)]))
+                // It may have been forgotten meanwhile.
+                guard let snapshot = try places.snapshot(at: version.place) else { continue }
+                wanted.append((version, batch.paths[Int(version.path)], snapshot))
             }
-            let results = try inParallel(groups) { group, pattern throws(ArchiverError) in
-                try read(group, pattern, contents)
+            let results = try inParallel(wanted) { part, pattern throws(ArchiverError) in
+                if part.version.kind == .removed { return Found.none }
+                return try read(part.path, in: part.snapshot, pattern, contents)
             }
             // Some are missing.
             if isCancelled() { return }
-            for (group, found) in zip(groups, results) {
-                for (index, part) in group.versions.enumerated() {
-                    sort(found?[index] ?? .unknown, of: part.version, into: &batch)
+            for (part, found) in zip(wanted, results) {
+                let index = Int(part.version.path)
+                switch found {
+                case nil, .some(.unknown): batch.unreadable.insert(index)
+                case .some(.none): batch.lines[index].remove(at: part.version.place)
+                case .some(.lines(let key, let lines)):
+                    if part.version.kind == .metadata, batch.lines[index].isBegun { continue }
+                    if lines == nil { batch.unreadable.insert(index) }
+                    batch.lines[index].replace(by: lines ?? [], key, at: part.version.place)
                 }
             }
             // What one step frees is in pieces between what the caches keep: without this, memory grows with the steps.
@@ -332,64 +323,13 @@ private struct LineSearch {
         }
     }
 
-    private func sort(_ found: Found, of version: Version, into batch: inout Batch) {
-        let index = Int(version.path)
-        switch found {
-        case .unknown: batch.unreadable.insert(index)
-        case .none: batch.lines[index].remove(at: version.place)
-        case .lines(let key, let lines):
-            if version.kind == .metadata, batch.lines[index].isBegun { return }
-            if lines == nil { batch.unreadable.insert(index) }
-            batch.lines[index].replace(by: lines ?? [], key, at: version.place)
-        }
-    }
-
-    /// Returns what the versions of one snapshot are.
+    /// Returns the matching lines of a version.
     private func read(
-        _ group: Group, _ pattern: LinePattern, _ contents: KnownContents
-    ) throws(ArchiverError) -> [Found] {
-        // It moves on from path to path, so that the nodes above them are read once.
-        var cursor: TreeCursor<StoredNodes>?
-        var found: [Found] = []
-        for (version, path) in group.versions {
-            if version.kind == .removed {
-                found.append(.none)
-                continue
-            }
-            if let entry = try facing({ try readableEntry(at: path, in: group.snapshot, &cursor) }) {
-                found.append(try read(entry, pattern, contents))
-            } else {
-                // The lines before it do not count as gone.
-                found.append(.unknown)
-            }
-        }
-        return found
-    }
-
-    /// Returns the entry at `path`, which does not come before that of the last call with this cursor.
-    ///
-    /// - Returns: nil if there is none or it cannot be read.
-    private func readableEntry(
-        at path: RelativePath, in snapshot: ListedSnapshot, _ cursor: inout TreeCursor<StoredNodes>?
-    ) throws(StorageError) -> Entry? {
-        do throws(StorageError) {
-            if cursor == nil { cursor = try TreeCursor(snapshot.tree, in: archive.nodes) }
-            // Where it is after an error is unknown.
-            guard var moved = cursor.take() else { return nil }
-            try moved.seek(to: path)
-            let entry = moved.path == path ? try moved.entry() : nil
-            cursor = moved
-            return entry
-        } catch {
-            guard error.isAboutBytes, error.path != archive.store.layout.catalogue else { throw error }
-            return nil
-        }
-    }
-
-    /// Returns the matching lines of an entry.
-    private func read(
-        _ entry: Entry, _ pattern: LinePattern, _ contents: KnownContents
+        _ path: RelativePath, in snapshot: ListedSnapshot, _ pattern: LinePattern, _ contents: KnownContents
     ) throws(ArchiverError) -> Found {
+        let entry = try facing { try archive.readableEntry(at: path, in: snapshot) }
+        // The content is unknown, so the lines before it do not count as gone.
+        guard let entry else { return .unknown }
         guard entry.kind == .file else { return .none }
         let key = KnownContents.Key(entry.content)
         if let known = contents[key] { return .lines(key, known) }
@@ -426,7 +366,7 @@ private struct LineSearch {
     }
 
     /// Neighbours that one thread works on: their trees and blocks are alike.
-    private static let neighbours = 4
+    private static let neighbours = 32
 
     /// Returns the results of `body` for all inputs; some are missing if the search is cancelled.
     ///

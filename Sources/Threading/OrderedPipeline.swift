@@ -73,8 +73,9 @@ extension Sequence where Element: Sendable {
     /// Calls `body` with the outputs of `transform` in the order of the elements, until it returns false.
     ///
     /// Other threads make outputs ahead. Each takes a run of neighbours, which share most of what has to be read for them.
+    /// A large output is not made ahead.
     ///
-    /// - Parameter byteCount: the memory of an element's output: some MiB are made ahead.
+    /// - Parameter byteCount: the memory of an element's output.
     package func forEachAhead<Output: Sendable>(
         byteCount: (Element) -> UInt64, _ transform: @escaping @Sendable (Element) throws -> Output,
         _ body: (Output) throws -> Bool
@@ -82,7 +83,7 @@ extension Sequence where Element: Sendable {
         try withoutActuallyEscaping(body) { body in
             var isWanted = true
             let pipeline = OrderedPipeline<[Element], [Result<Output, any Error>]>(
-                width: Processors.count + 1,
+                width: Swift.min(Processors.count + 1, RunLimit.ahead),
                 transform: { run in run.map { element in Result { try transform(element) } } },
                 consume: { outputs in
                     // What fails after the last one that is wanted does not matter.
@@ -90,22 +91,33 @@ extension Sequence where Element: Sendable {
                 })
             var (run, bytes, most) = ([Element](), UInt64(0), RunLimit.elements.lowerBound)
             for element in self {
-                run.append(element)
-                bytes += Swift.min(byteCount(element), RunLimit.bytes)
-                if run.count < most, bytes < RunLimit.bytes { continue }
-                try pipeline.submit(run)
+                let next = byteCount(element)
+                if next >= RunLimit.bytes {
+                    try pipeline.finish(with: run)
+                    if isWanted { try pipeline.finish(with: [element]) }
+                    (run, bytes) = ([], 0)
+                } else {
+                    run.append(element)
+                    bytes += next
+                    if run.count < most, bytes < RunLimit.bytes { continue }
+                    try pipeline.submit(run)
+                    (run, bytes, most) = ([], 0, Swift.min(2 * most, RunLimit.elements.upperBound))
+                }
                 if !isWanted { return }
-                (run, bytes, most) = ([], 0, Swift.min(2 * most, RunLimit.elements.upperBound))
             }
-            try pipeline.finish(with: run)
+            if isWanted { try pipeline.finish(with: run) }
         }
     }
 }
 
-/// How long a run of neighbours is that one thread works on; the first ones are short, so that all threads soon work.
+/// What is made ahead.
 private enum RunLimit {
+    /// The neighbours of a run that one thread works on; the first runs are short, so that all threads soon work.
     static let elements = 4...16
-    static let bytes: UInt64 = 4 << 20
+    /// The bytes of a run, and of a large output.
+    static let bytes: UInt64 = 2 << 20
+    /// The runs.
+    static let ahead = 9
 }
 
 /// The processors of this machine.

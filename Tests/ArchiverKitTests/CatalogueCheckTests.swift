@@ -154,6 +154,28 @@ struct CatalogueCheckTests {
         ArchiverError.expect(.damaged) { _ = try sandbox.archive.usage() }
     }
 
+    @Test("check finds a chunk that the catalogue lists at a wrong place, whatever it holds, and no restore needs luck")
+    func wrongPlace() throws {
+        let sandbox = try Sandbox()
+        for number in 0..<3 {
+            try sandbox.root.write("file", (0..<200).map { "line \($0 * number)\n" }.joined())
+            try sandbox.capture()
+        }
+        let count = try sandbox.archive.store.catalogue.chunkCount()
+        #expect(count > 6)
+        let files = Files(sandbox.archive.directory)
+        for index in 0..<count {
+            let chunk = "id = (SELECT id FROM chunk ORDER BY id LIMIT 1 OFFSET \(index))"
+            try files.changeCatalogue("UPDATE chunk SET location = location + 1 WHERE \(chunk)")
+            for data in [CheckedData.none, .all] {
+                let findings = try sandbox.reopened().check(data: data).findings
+                #expect(findings.contains { $0.message.contains("is not where the catalogue says") }, "\(findings)")
+            }
+            try files.changeCatalogue("UPDATE chunk SET location = location - 1 WHERE \(chunk)")
+        }
+        #expect(try sandbox.reopened().check(data: true).findings == [])
+    }
+
     @Test("after a killed prune, check indexes the condemned segments again and finds nothing")
     func killedPrune() throws {
         let sandbox = try Sandbox()

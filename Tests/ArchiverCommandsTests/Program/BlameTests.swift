@@ -82,4 +82,19 @@ struct BlameTests {
         #expect(ours == theirs, "seed \(random.seed)")
         #expect(theirs.count == lines.count)
     }
+
+    @Test("a version that is too large does not matter if no line is from it or before it")
+    func tooLarge() throws {
+        let work = try Workplace()
+        let large = String(repeating: "a line\n", count: 2_500_000)
+        for text in [large, "one\ntwo\n", "three\nfour\n", "three\nfour\nfive\nsix\n"] {
+            try work.write("text", text)
+            _ = try work.capture()
+        }
+        let blamed = try blame(work, "text")
+        #expect(blamed.status == 0 && blamed.lines.count == 4, "\(blamed.errorText)")
+        let followed = try work.run(["log", "-L", "3,4", "text", "--root", work.root.string])
+        #expect(followed.status == 0 && followed.lines.count == 1, "\(followed.errorText)")
+        expectRefusal(try blame(work, "latest~2:text"), 1, naming: "larger than 16 MiB")
+    }
 }
