@@ -8,7 +8,11 @@ extension ArchiveStore {
     package func record<Record: ArchiveRecord>(
         _ id: ChunkID, as type: Record.Type = Record.self
     ) throws(StorageError) -> Record {
-        let bytes = try read(id)
+        try record(id, from: try read(id))
+    }
+
+    /// The record in these bytes of the chunk `id`.
+    func record<Record: ArchiveRecord>(_ id: ChunkID, from bytes: [UInt8]) throws(StorageError) -> Record {
         do throws(FormatError) {
             return try Record(decoding: bytes)
         } catch {

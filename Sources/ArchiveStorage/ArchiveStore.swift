@@ -344,21 +344,25 @@ package final class ArchiveStore: Sendable {
 
     /// Reads the snapshot `id`.
     package func snapshot(_ id: SnapshotID) throws(StorageError) -> Snapshot {
-        do { return try decodedSnapshot(id) } catch {
-            guard error.code == .damaged else { throw error }
-            throw StorageError(
-                .damaged, error.path, "snapshot \(id.short) cannot be read: \(error.message)", remedy: error.remedy)
-        }
+        let bytes: [UInt8]
+        do { bytes = try read(id.chunk) } catch { throw unreadable(id, error) }
+        return try snapshot(id, from: bytes)
     }
 
-    private func decodedSnapshot(_ id: SnapshotID) throws(StorageError) -> Snapshot {
-        let bytes = try read(id.chunk)
+    /// The snapshot `id` in these bytes of its chunk.
+    func snapshot(_ id: SnapshotID, from bytes: [UInt8]) throws(StorageError) -> Snapshot {
         do throws(FormatError) {
             return try Snapshot(decoding: bytes)
         } catch {
             let failure: StorageError = try undecodable(id.chunk, error)
-            throw failure
+            throw unreadable(id, failure)
         }
+    }
+
+    private func unreadable(_ id: SnapshotID, _ error: StorageError) -> StorageError {
+        guard error.code == .damaged else { return error }
+        return StorageError(
+            .damaged, error.path, "snapshot \(id.short) cannot be read: \(error.message)", remedy: error.remedy)
     }
 
     /// The error for a chunk whose bytes are right but cannot be decoded.

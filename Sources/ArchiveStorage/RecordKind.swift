@@ -94,7 +94,8 @@ struct RecordKind: Sendable {
     let ofRoots: RootTable?
     /// The name of a record in messages.
     let name: @Sendable (ChunkID) -> String
-    let read: @Sendable (ArchiveStore, FoundRecord) throws(StorageError) -> any ListedRecord
+    /// The record in these bytes of a chunk.
+    let decode: @Sendable (ArchiveStore, FoundRecord, [UInt8]) throws(StorageError) -> any ListedRecord
     /// The fields that this program knows; made when it is asked for, as opening an archive needs none.
     let shape: @Sendable () -> FieldShape
 
@@ -126,14 +127,19 @@ struct RecordKind: Sendable {
     init(
         _ kind: ChunkKind, shape: @autoclosure @escaping @Sendable () -> FieldShape, schema: String,
         ofRoots: RootTable? = nil, name: @escaping @Sendable (ChunkID) -> String,
-        read: @escaping @Sendable (ArchiveStore, FoundRecord) throws(StorageError) -> any ListedRecord
+        decode: @escaping @Sendable (ArchiveStore, FoundRecord, [UInt8]) throws(StorageError) -> any ListedRecord
     ) {
         self.kind = kind
         self.shape = shape
         self.schema = schema
         self.ofRoots = ofRoots
         self.name = name
-        self.read = read
+        self.decode = decode
+    }
+
+    /// Reads a record.
+    func read(_ store: ArchiveStore, _ found: FoundRecord) throws(StorageError) -> any ListedRecord {
+        try decode(store, found, try store.read(found.id))
     }
 
     /// A kind whose records are decoded with `Record`.
@@ -142,8 +148,8 @@ struct RecordKind: Sendable {
         _ listed: @escaping @Sendable (Record, FoundRecord) -> any ListedRecord
     ) {
         self.init(Record.kind, shape: Record.shape, schema: schema, ofRoots: ofRoots, name: name) {
-            (store, found) throws(StorageError) in
-            listed(try store.record(found.id), found)
+            (store, found, bytes) throws(StorageError) in
+            listed(try store.record(found.id, from: bytes), found)
         }
     }
 

@@ -15,8 +15,8 @@ package final class StoredNodes: NodeSource, Sendable {
     private let losses: Losses?
     private let recent = Locked(ClockCache<ChunkID, Node>(capacity: StoredNodes.capacity))
 
-    /// Bytes of cached nodes: about 500 nodes of 64 entries each.
-    private static let capacity = 16 << 20
+    /// Bytes of cached nodes: about 250 nodes of 64 entries each.
+    private static let capacity = 8 << 20
 
     package convenience init(_ store: ArchiveStore) { self.init(store, without: nil) }
 

@@ -13,7 +13,8 @@ import Testing
 struct CatalogueLogTests {
     private func enter(_ count: Int, into store: ArchiveStore, _ round: Int) throws {
         let segment = try #require(try store.catalogue.segments().first)
-        let chunks = (0..<count).map { (id: ChunkID(hashing: Array("\(round) \($0)".utf8)), offset: 64) }
+        let location = BlockLocation(segment: segment.number, offset: 64)
+        let chunks = (0..<count).map { (id: ChunkID(hashing: Array("\(round) \($0)".utf8)), location: location) }
         try store.catalogue.enter(segment: segment.number, length: segment.indexedLength, chunks: chunks)
     }
 

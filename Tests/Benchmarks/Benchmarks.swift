@@ -149,6 +149,8 @@ struct HelpWithCommand: ParsableCommand {
         case "versions": try LargeVersions.make(in: FilePath(subject), versions: count)
         case "noise": try NoisyArchive.make(in: FilePath(subject), snapshots: count)
         case "chunks": try ManyChunksArchive.make(in: FilePath(subject), chunks: count)
+        case "labels": try ManyRecordsArchive.makeLabels(in: FilePath(subject), count)
+        case "gaps": try ManyRecordsArchive.makeGaps(in: FilePath(subject), count)
         case "walk":
             let tree = FilePath(subject)
             try part.map { try FileWalk.run(tree, part: $0, of: count) } ?? FileWalk.run(tree, processes: count)

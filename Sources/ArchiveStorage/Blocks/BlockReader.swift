@@ -15,7 +15,7 @@ final class BlockReader: Sendable {
     private let directory: FilePath
     private let archive: ArchiveID
     let catalogue: Catalogue
-    let cache = BlockCache(capacityBytes: 32 << 20)
+    let cache = BlockCache(capacityBytes: 16 << 20)
     let budget: UnpackingBudget
     private let open = Locked<[Int64: Segment]>([:])
 

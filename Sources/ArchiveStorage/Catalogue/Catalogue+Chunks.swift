@@ -110,18 +110,18 @@ extension Catalogue {
     /// - Parameters:
     ///   - segment: the segment's number.
     ///   - length: the bytes of the segment that are indexed afterwards; they must be on disk already.
-    ///   - chunks: the chunks of the newly indexed part with the offsets of their blocks.
+    ///   - chunks: the chunks of the newly indexed part.
     ///   - blocks: the blocks of that part.
     ///   - records: the records in that part.
     package func enter(
-        segment: Int64, length: Int, chunks: [(id: ChunkID, offset: Int)],
+        segment: Int64, length: Int, chunks: consuming [(id: ChunkID, location: BlockLocation)],
         blocks: [(location: BlockLocation, block: StoredBlock)] = [], records: CommitRecords = CommitRecords()
     ) throws(StorageError) {
-        let places = chunks.map { ($0.id, BlockLocation(segment: segment, offset: $0.offset)) }
+        let chunks = Catalogue.inTableOrder(chunks)
         try write { db in
-            try insert(places, into: db)
+            try insert(chunks, into: db)
             try insert(blocks, into: db)
-            try recordStored(places, in: db)
+            try recordStored(chunks, in: db)
             try db.cachedStatement(sql: "UPDATE segment SET indexedLength = MAX(indexedLength, ?) WHERE id = ?")
                 .execute(arguments: [length, segment])
             for record in records.records { try record.insert(into: db, of: self) }
@@ -132,8 +132,10 @@ extension Catalogue {
     ///
     /// The indexed lengths of the segments do not change.
     func enter(
-        _ chunks: [(id: ChunkID, location: BlockLocation)], _ blocks: [(location: BlockLocation, block: StoredBlock)]
+        _ chunks: consuming [(id: ChunkID, location: BlockLocation)],
+        _ blocks: [(location: BlockLocation, block: StoredBlock)]
     ) throws(StorageError) {
+        let chunks = Catalogue.inTableOrder(chunks)
         try write { db in
             try insert(chunks, into: db)
             try insert(blocks, into: db)
@@ -146,12 +148,19 @@ extension Catalogue {
         try write { db in for record in records { try record.insert(into: db, of: self) } }
     }
 
+    /// The chunks, sorted in place, so that neighbouring rows share a page: there may be a million of them.
+    private static func inTableOrder(
+        _ chunks: consuming [(id: ChunkID, location: BlockLocation)]
+    ) -> [(id: ChunkID, location: BlockLocation)] {
+        chunks.sort { $0.id != $1.id ? $0.id < $1.id : $0.location.packed > $1.location.packed }
+        return chunks
+    }
+
+    /// - Parameter chunks: in the order of the table.
     private func insert(_ chunks: [(id: ChunkID, location: BlockLocation)], into db: Database) throws {
-        // Sorted in table order, neighbouring rows share a page.
-        let sorted = chunks.sorted { $0.id != $1.id ? $0.id < $1.id : $0.location.packed > $1.location.packed }
         let statement = try db.cachedStatement(sql: "INSERT OR IGNORE INTO chunk (id, location) VALUES (?, ?)")
         let handle = statement.sqliteStatement
-        for chunk in sorted {
+        for chunk in chunks {
             bind(chunk.id, to: handle, at: 1)
             sqlite3_bind_int64(handle, 2, chunk.location.packed)
             let code = sqlite3_step(handle)

@@ -207,8 +207,8 @@ extension RecordKind {
 
     static let unforgotten = RecordKind(
         .unforgotten, shape: UnforgottenRecords.shape, schema: "", name: { "record of unforgetting \($0)" }
-    ) { (store, found) throws(StorageError) in
-        try store.listedAgain(try store.record(found.id, as: UnforgottenRecords.self))
+    ) { (store, found, bytes) throws(StorageError) in
+        try store.listedAgain(try store.record(found.id, from: bytes))
     }
 }
 

@@ -233,8 +233,9 @@ extension RecordKind {
             """ + Catalogue.stepsBackTable, ofRoots: .init(table: "snapshot", order: .sequence),
         name: { "snapshot \(SnapshotID($0).short)" }
     ) {
-        (store, found) throws(StorageError) in
+        (store, found, bytes) throws(StorageError) in
         let id = SnapshotID(found.id)
-        return NewSnapshot(listed: ListedSnapshot(try store.snapshot(id), id: id, ownBytes: found.ownBytes))
+        let snapshot = try store.snapshot(id, from: bytes)
+        return NewSnapshot(listed: ListedSnapshot(snapshot, id: id, ownBytes: found.ownBytes))
     }
 }

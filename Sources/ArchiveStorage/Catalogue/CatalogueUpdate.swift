@@ -188,8 +188,9 @@ package struct CatalogueUpdate {
 
         mutating func enter(_ catalogue: Catalogue) throws(StorageError) {
             if blocks.isEmpty { return }
-            try catalogue.enter(chunks, blocks)
-            chunks.removeAll(keepingCapacity: true)
+            let found = chunks
+            chunks = []
+            try catalogue.enter(consume found, blocks)
             blocks.removeAll(keepingCapacity: true)
         }
     }
@@ -460,26 +461,24 @@ package struct CatalogueUpdate {
     private func findReferences(ofUnknownRecordsIn segment: inout Scanned) throws(StorageError) {
         let known = Set(RecordKind.all.map(\.kind))
         for record in segment.scan.records where !known.contains(record.kind) {
-            guard let bytes = try bytes(of: record, in: segment) else { continue }
-            let targets = record.unknownReferences(in: bytes)
-            if !targets.isEmpty { segment.references.append(ListedReferences(record: record.id, targets: targets)) }
+            do {
+                let targets = record.unknownReferences(in: try bytes(of: record, in: segment))
+                if !targets.isEmpty { segment.references.append(ListedReferences(record: record.id, targets: targets)) }
+            } catch {
+                if error.code == .away { throw error }
+            }
         }
     }
 
-    /// The bytes of a record; nil if they cannot be read.
-    ///
-    /// They are read from their place, without a search. A following read of the record finds their block in the cache.
-    private func bytes(of record: FoundRecord, in segment: Scanned) throws(StorageError) -> [UInt8]? {
+    /// The bytes of a record, read from their place, without a search; of another copy if these are damaged.
+    private func bytes(of record: FoundRecord, in segment: Scanned) throws(StorageError) -> [UInt8] {
         do {
             return try store.read(record.id, at: BlockLocation(segment: segment.number, offset: record.offset))
         } catch {
             // Nothing is wrong with a segment that is only in a replica.
             if error.code == .away { throw error }
         }
-        do { return try store.read(record.id) } catch {
-            if error.code == .away { throw error }
-            return nil
-        }
+        return try store.read(record.id)
     }
 
     private func enterRecords(of segment: inout Scanned, _ summary: inout Summary) throws(StorageError) {
@@ -549,11 +548,11 @@ package struct CatalogueUpdate {
         var records: [any ListedRecord] = []
         let shape = kind.shape()
         for found in segment.scan.records where found.kind == kind.kind {
-            // Unreadable records are reported by their own read.
-            let targets = try bytes(of: found, in: segment).map { shape.unknownReferences(in: $0) } ?? []
-            if !targets.isEmpty { segment.references.append(ListedReferences(record: found.id, targets: targets)) }
             do {
-                records.append(try kind.read(store, found))
+                let bytes = try bytes(of: found, in: segment)
+                let targets = shape.unknownReferences(in: bytes)
+                if !targets.isEmpty { segment.references.append(ListedReferences(record: found.id, targets: targets)) }
+                records.append(try kind.decode(store, found, bytes))
             } catch  where error.code == .damaged && error.path != layout.catalogue {
                 if try catalogue.isForgotten(found.id) { continue }
                 segment.damage.append(error.message(about: kind.name(found.id)))

@@ -78,7 +78,10 @@ struct ChunkClaims {
 
     /// Forgets the appended chunks, which the catalogue or a step now has.
     mutating func forgetAppended() {
-        pending = pending.filter { $0.value == nil }
+        // As many will follow: a dictionary that grows holds all of its items twice.
+        var kept: [ChunkID: Int?] = Dictionary(minimumCapacity: pending.count)
+        for (id, offset) in pending where offset == nil { kept[id] = .some(nil) }
+        pending = kept
     }
 
     /// Records that the catalogue has new chunks.

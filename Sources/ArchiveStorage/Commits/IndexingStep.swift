@@ -17,11 +17,14 @@ struct AppendedBlocks: Sendable {
     /// Makes the blocks durable, then enters them and `records` into the catalogue.
     func index(in catalogue: Catalogue, _ records: CommitRecords = CommitRecords()) throws(StorageError) {
         try writer.synchronize()
-        var places: [(id: ChunkID, offset: Int)] = []
-        places.reserveCapacity(chunks.count)
-        for case (let id, let offset?) in chunks { places.append((id, offset)) }
+        let segment = writer.listed.number
+        var found: [(id: ChunkID, location: BlockLocation)] = []
+        found.reserveCapacity(chunks.count)
+        for case (let id, let offset?) in chunks {
+            found.append((id, BlockLocation(segment: segment, offset: offset)))
+        }
         try catalogue.enter(
-            segment: writer.listed.number, length: length, chunks: places, blocks: blocks, records: records)
+            segment: segment, length: length, chunks: consume found, blocks: blocks, records: records)
         // Before anything else can fail: blocks in the catalogue must never be rolled back.
         writer.markIndexed(length)
     }

@@ -4,15 +4,29 @@ internal import ArchiveStorage
 internal import SystemPackage
 
 struct Rebuild: Line {
-    let name = "rebuild"
-    let summary = "the first command with many chunks and no catalogue"
+    /// What the archive has many of.
+    enum Content: String {
+        case chunks, labels, gaps
+    }
+
+    let content: Content
+    /// The goal, in seconds.
+    let seconds: Double
     let diskBytes = 1 << 29
 
+    init(_ content: Content, seconds: Double) {
+        self.content = content
+        self.seconds = seconds
+    }
+
+    var name: String { "rebuild-\(content)" }
+    var summary: String { "the first command with many \(content) and no catalogue" }
+
     func run(in workshop: Workshop) throws -> [Row] {
-        let count = workshop.scale.chunks
-        return try workshop.withPlace("chunks") { store in
-            workshop.say("making an archive of \(Figure.count(count)) chunks")
-            try Helper.command("chunks", store.string, String(count)).run()
+        let count = content == .chunks ? workshop.scale.chunks : workshop.scale.records
+        return try workshop.withPlace("\(content)") { store in
+            workshop.say("making an archive of \(Figure.count(count)) \(content)")
+            try Helper.command("\(content)", store.string, String(count)).run()
             let command = workshop.archiver.command("list", "--all", store: store)
             let reported = try command.text()
             let contender = Contender(workshop.archiver.name) { _ in
@@ -22,7 +36,7 @@ struct Rebuild: Line {
                 return run
             }
             return try workshop.contest(
-                name, "\(Figure.count(count)) chunks, no catalogue: list", [contender], goals: [.seconds(3)])
+                name, "\(Figure.count(count)) \(content), no catalogue: list", [contender], goals: [.seconds(seconds)])
         }
     }
 }

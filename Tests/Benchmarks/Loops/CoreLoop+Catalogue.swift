@@ -47,7 +47,9 @@ private final class TemporaryCatalogue {
     deinit { Catalogue.delete(at: path) }
 
     func enter(_ numbers: Range<Int>) throws {
-        let chunks = numbers.map { (id: TemporaryCatalogue.id($0), offset: $0 * 16) }
+        let chunks = numbers.map {
+            (id: TemporaryCatalogue.id($0), location: BlockLocation(segment: segment, offset: $0 * 16))
+        }
         try catalogue.enter(segment: segment, length: numbers.upperBound * 16, chunks: chunks)
     }
 

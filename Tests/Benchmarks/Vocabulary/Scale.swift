@@ -23,6 +23,8 @@ enum Scale: String, ExpressibleByArgument, CaseIterable {
     var largeVersions: Int { self == .full ? 10_000 : 200 }
     /// The chunks of the archive that loses its catalogue.
     var chunks: Int { self == .full ? 1_000_000 : 20_000 }
+    /// The labels or gaps of such archives.
+    var records: Int { self == .full ? 100_000 : 1_000 }
     /// How many files are saved while they are watched.
     var saves: Int { self == .full ? 1_000 : 100 }
     /// The snapshots that share nothing; most are then forgotten.
