@@ -31,7 +31,7 @@ SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time mandoc zsh fish dpkg-dev \
 	chromium chromium-driver firefox-esr age openssh-sftp-server openssl libcurl4
 
-.PHONY: help setup setup-test build build-tests build-tested demo test test-all test-ceph browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall deb tarball system-test bench bench-lines build-benchmarks year clean
+.PHONY: help setup setup-test build build-tests build-tested demo test test-all test-ceph test-servers browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall deb tarball system-test bench bench-lines build-benchmarks year clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -78,9 +78,10 @@ test: build-tested ## Run all tests: each kind of fault at least once, short run
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-20} $(MAKE) --no-print-directory fuzz
 	@SOAK_SECONDS=$${SOAK_SECONDS:-60} $(MAKE) --no-print-directory soak
 
-# THOROUGH makes the tests try every fault and every byte, and more random histories. Ceph needs root.
+# THOROUGH makes the tests try every fault and every byte, and more random histories. Ceph and Swift need root.
 test-all: ## Run all tests on the shipped program with everything that they can try, and fuzzing and faults for minutes.
 	@THOROUGH=1 FUZZ_SECONDS=$${FUZZ_SECONDS:-120} SOAK_SECONDS=$${SOAK_SECONDS:-300} $(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-servers
 	@$(MAKE) --no-print-directory test-ceph
 
 # axe-core checks the accessibility rules, geckodriver drives Firefox; Python packages contain them.
@@ -109,11 +110,19 @@ test-debug: setup setup-test ## Run the tests on a debug build: it builds faster
 	@export ARCHIVER_STRICT=1; $(call logged,test-debug,$(SWIFT) test)
 
 # A cluster of three disks on sparse files; needs root.
-CEPH = Tests/Ceph/ceph.sh $(CURDIR)/.build/ceph
+CEPH = Tests/ObjectServers/ceph.sh $(CURDIR)/.build/ceph
 test-ceph: build-tests ## Test stores of objects with a real Ceph on this machine.
 	@fixtures/setup.sh ceph-mon ceph-osd radosgw curl
 	@$(CEPH) down; rm -rf .build/ceph; $(CEPH) up 3
 	@CEPH_CLUSTER=$(CURDIR)/.build/ceph $(RUN_TESTS) --filter CephTests; result=$$?; $(CEPH) down; exit $$result
+
+# What cannot be had is left out.
+S3_SERVERS = Tests/ObjectServers/s3_servers.sh $(CURDIR)/.build/s3_servers
+test-servers: build-tests ## Test stores of objects with servers of S3 by others: rclone, moto, OpenStack Swift.
+	@fixtures/setup.sh swift-proxy swift-account swift-container swift-object memcached curl python3-pip
+	@$(S3_SERVERS) down; $(S3_SERVERS) up
+	@export ARCHIVER_BINARY=$(TESTED) S3_SERVERS=$(CURDIR)/.build/s3_servers; $(RUN_TESTS) --no-parallel --filter ServersTests; \
+		result=$$?; $(S3_SERVERS) down; exit $$result
 
 # Runs tests, writes their output to .build, and runs the few that fail once more, alone.
 logged = fixtures/run_tests.py .build/$(1).log $(2)

@@ -32,7 +32,7 @@ package final class MemoryStore: ObjectStore {
     }
 
     package let address: String
-    private let refusesToOverwrite: Bool
+    package let refusesToOverwrite: Bool
     private let allowsDeleting: Bool
     private let state = Locked(State())
     private let closing = StoreClosing()

@@ -9,6 +9,10 @@ package protocol ObjectStore: Sendable {
     /// The address as given, without secrets; for messages.
     var address: String { get }
 
+    /// Whether the store itself keeps objects from being replaced. Otherwise `put` looks for the object first, which does
+    /// not help if two machines create it at the same time. It is known after a `put`.
+    var refusesToOverwrite: Bool { get }
+
     /// Creates the object `name`. An existing object is never replaced.
     ///
     /// - Returns: `.exists` if an object of that name exists, perhaps from an earlier try whose answer was lost.
@@ -37,6 +41,8 @@ package protocol ObjectStore: Sendable {
 }
 
 extension ObjectStore {
+    package var refusesToOverwrite: Bool { true }
+
     /// Creates the object `name` with `bytes`; an existing object is never replaced.
     package func put(_ name: ObjectName, _ bytes: [UInt8]) throws(ObjectStoreError) -> PutOutcome {
         try put(name, from: BytesSource(bytes))

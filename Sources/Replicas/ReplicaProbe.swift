@@ -30,7 +30,7 @@ package enum ReplicaProbe {
             try objects.list(prefix) { if $0.name == name { isListed = true } }
             guard isListed else { throw wrong("an object that was written is not listed") }
             let outcome = try objects.put(name, Array("another probe!".utf8))
-            let refuses = try outcome == .exists && objects.get(name) == bytes
+            let refuses = try outcome == .exists && objects.refusesToOverwrite && objects.get(name) == bytes
             var deletes = true
             do { try objects.delete(name) } catch {
                 guard let error = error as? ObjectStoreError, error.code == .notAllowed else { throw error }

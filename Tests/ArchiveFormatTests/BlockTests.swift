@@ -328,9 +328,11 @@ struct SegmentTests {
     private func footer(_ blocks: [(offset: Int, header: BlockHeader)]) -> [UInt8] {
         var content = SegmentHash()
         content.update(Array("the blocks".utf8))
-        return SegmentFooter.encoded(
-            blocks: blocks.map { .init(offset: $0.offset, header: $0.header) }, in: BlockTests.origin(7),
-            content: content)
+        var encoder = SegmentFooter.Encoder(in: BlockTests.origin(7), content: content)
+        var bytes: [UInt8] = []
+        for block in blocks { encoder.append(block.header, to: &bytes) }
+        encoder.appendTrailer(to: &bytes)
+        return bytes
     }
 
     @Test("a footer holds the header and the offset of each block")

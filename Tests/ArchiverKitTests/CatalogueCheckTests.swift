@@ -137,8 +137,10 @@ struct CatalogueCheckTests {
         let end = try #require(try segment.trailer()).indexOffset
         var hash = SegmentHash()
         hash.update(Array(whole[..<end]))
-        let footer = SegmentFooter.encoded(
-            blocks: blocks + [.init(offset: old.offset, header: forged)], in: segment.origin, content: hash)
+        var encoder = SegmentFooter.Encoder(in: segment.origin, content: hash)
+        var footer: [UInt8] = []
+        for header in blocks.map(\.header) + [forged] { encoder.append(header, to: &footer) }
+        encoder.appendTrailer(to: &footer)
         try Files("/").write(path, whole[..<end] + footer)
         let findings = try sandbox.reopened().check(data: true).findings
         #expect(findings.contains { $0.message.contains("differs from its blocks") }, "\(findings)")

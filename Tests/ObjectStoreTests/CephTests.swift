@@ -1,4 +1,4 @@
-// S3 against a real Ceph, which `make test-ceph` starts: Tests/Ceph/ceph.sh.
+// S3 against a real Ceph, which `make test-ceph` starts: Tests/ObjectServers/ceph.sh.
 
 import Dispatch
 import FileIO
@@ -25,7 +25,8 @@ private let cluster = ProcessInfo.processInfo.environment["CEPH_CLUSTER"]
 
     @discardableResult
     private func ceph(_ words: String...) throws -> String {
-        let script = FilePath(#filePath).removingLastComponent().removingLastComponent().appending("Ceph/ceph.sh")
+        let script = FilePath(#filePath).removingLastComponent().removingLastComponent()
+            .appending("ObjectServers/ceph.sh")
         let outcome = try ChildProcess.run([script.string, try #require(cluster)] + words)
         #expect(outcome.status == 0, "\(words): \(outcome.text)\(outcome.errorText)")
         return outcome.text

@@ -23,7 +23,17 @@ import Threading
 
     @Test("a bucket that knows no conditions is a store as any other")
     func noConditions() throws {
-        try StoreContract.check(try server.store("refusing"))
+        let store = try server.store("refusing")
+        try StoreContract.check(store)
+        #expect(!store.refusesToOverwrite)
+    }
+
+    @Test("a bucket that ignores conditions, and gives parts as if they were all, is a store that replaces objects")
+    func ignoredConditions() throws {
+        try StoreContract.check(try server.store("ignoring"), keepsObjects: false)
+        let store = try server.store("ignoring")
+        #expect(try store.put(name, [1]) == .created)
+        #expect(try store.put(name, [2]) == .created)
     }
 
     @Test("names outside the prefix, and names that are none, are not listed")

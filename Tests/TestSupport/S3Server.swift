@@ -3,7 +3,7 @@
 import Foundation
 import SystemPackage
 
-/// The server of Tests/ObjectServer, which goes wrong on demand.
+/// The server of Tests/ObjectServers, which goes wrong on demand.
 package final class S3Server {
     private let place: TemporaryDirectory
     private let process: ChildProcess
@@ -15,7 +15,7 @@ package final class S3Server {
         place = try TemporaryDirectory()
         try place.write("plan", "")
         let script = FilePath(#filePath).removingLastComponent().removingLastComponent()
-            .appending("ObjectServer/s3_server.py")
+            .appending("ObjectServers/s3_server.py")
         let files = certificate.map { [$0.file, $0.key] } ?? []
         process = try ChildProcess(
             ["python3", "-B", script.string, place.path.appending("plan").string] + files)

@@ -20,30 +20,54 @@ package enum SegmentFooter {
     /// The first bytes of the index.
     package static let indexMagic = Array("AIDX".utf8)
 
-    /// The bytes that seal a segment.
-    ///
-    /// - Parameters:
-    ///   - blocks: the segment's blocks, without gaps; the first directly follows the header.
-    ///   - origin: the segment, as the blocks' checksums cover it.
-    ///   - content: the hash of the segment up to the end of the last block.
-    package static func encoded(blocks: [Block], in origin: BlockOrigin, content: SegmentHash) -> [UInt8] {
-        var bytes = indexMagic
-        // Some 40 MB for a million small files: a growing array would hold that three times.
-        bytes.reserveCapacity(
-            blocks.reduce(indexMagic.count + trailerByteCount) { $0 + $1.header.headerLength })
-        for block in blocks {
-            bytes += block.header.encoded(at: BlockPlace(in: origin, offset: block.offset))
+    /// Encodes a footer block by block: that of a million small files has 40 MB.
+    package struct Encoder {
+        private let origin: BlockOrigin
+        private var blockCount = 0
+        private var indexOffset = SegmentHeader.byteCount
+        private var indexLength = 0
+        private var indexHash = SegmentHash()
+        private var segmentHash: SegmentHash
+
+        /// - Parameters:
+        ///   - origin: the segment, as the blocks' checksums cover it.
+        ///   - content: the hash of the segment up to the end of the last block.
+        package init(in origin: BlockOrigin, content: SegmentHash) {
+            self.origin = origin
+            segmentHash = content
         }
-        let indexOffset = blocks.last.map { $0.offset + $0.header.blockLength } ?? SegmentHeader.byteCount
-        var trailer = Trailer(
-            indexOffset: indexOffset, indexLength: bytes.count, blockCount: blocks.count,
-            indexHash: ChunkID(hashing: bytes), segmentHash: ChunkID(hashing: []))
-        var hash = content
-        hash.update(bytes)
-        hash.update(Array(trailer.encoded().prefix(Trailer.hashedByteCount)))
-        trailer.segmentHash = hash.finish()
-        bytes += trailer.encoded()
-        return bytes
+
+        /// Appends the bytes of the next block to `bytes`.
+        ///
+        /// Blocks have no gaps; the first directly follows the header of the segment.
+        package mutating func append(_ header: BlockHeader, to bytes: inout [UInt8]) {
+            appendMagic(to: &bytes)
+            append(header.encoded(at: BlockPlace(in: origin, offset: indexOffset)), to: &bytes)
+            indexOffset += header.blockLength
+            blockCount += 1
+        }
+
+        /// Appends the last bytes of the segment.
+        package mutating func appendTrailer(to bytes: inout [UInt8]) {
+            appendMagic(to: &bytes)
+            var trailer = Trailer(
+                indexOffset: indexOffset, indexLength: indexLength, blockCount: blockCount,
+                indexHash: indexHash.finish(), segmentHash: ChunkID(hashing: []))
+            segmentHash.update(Array(trailer.encoded().prefix(Trailer.hashedByteCount)))
+            trailer.segmentHash = segmentHash.finish()
+            bytes += trailer.encoded()
+        }
+
+        private mutating func appendMagic(to bytes: inout [UInt8]) {
+            if indexLength == 0 { append(indexMagic, to: &bytes) }
+        }
+
+        private mutating func append(_ part: [UInt8], to bytes: inout [UInt8]) {
+            indexHash.update(part)
+            segmentHash.update(part)
+            indexLength += part.count
+            bytes += part
+        }
     }
 
     /// Reads an index.
@@ -52,7 +76,7 @@ package enum SegmentFooter {
     ///   - index: the bytes that `trailer` locates.
     ///   - trailer: the last bytes of the segment.
     ///   - origin: the segment, as the blocks' checksums cover it.
-    /// - Throws: `FormatError` for any bytes that `encoded` does not return.
+    /// - Throws: `FormatError` for any bytes that `Encoder` does not make.
     package static func blocks(
         decodingIndex index: UnsafeRawBufferPointer, trailer: Trailer, in origin: BlockOrigin
     ) throws(FormatError) -> [Block] {

@@ -20,6 +20,8 @@ final class SegmentWriter: @unchecked Sendable {
 
     /// Writing begins after this many bytes, so that a later sync has little left to do.
     private static let writingBytes = 8 << 20
+    /// A footer is written in pieces of about this many bytes.
+    private static let footerStep = 1 << 20
 
     /// A segment that has grown to this many bytes is sealed, also in the middle of a commit.
     private let fullBytes: Int
@@ -132,30 +134,37 @@ final class SegmentWriter: @unchecked Sendable {
     ///
     /// - Parameter pause: called now and then during the work.
     func seal(_ catalogue: Catalogue, pause: () -> Void = {}) throws(StorageError) {
-        var blocks: [SegmentFooter.Block] = []
-        var offset = SegmentHeader.byteCount
         do throws(StorageError) {
-            while offset < length {
-                let header = try segment.blockHeader(at: offset)
-                blocks.append(SegmentFooter.Block(offset: offset, header: header))
-                offset += header.blockLength
-            }
-        } catch {
-            guard error.code == .damaged else { throw error }
-            try catalogue.markSealed(listed.number, length: length)
-            return try catalogue.record("\(error.message); the segment is not sealed", ofSegment: listed.path)
-        }
-        let footer = SegmentFooter.encoded(
-            blocks: blocks, in: segment.origin, content: try segment.hash(upTo: length, pause: pause))
-        do {
-            try bytes.write(footer, at: length)
+            let end = try writeFooter(pause)
             try synchronize()
+            length = end
+            indexedLength = end
         } catch {
             try? bytes.truncate(to: length)
-            throw error
+            guard error.code == .damaged else { throw error }
+            try catalogue.record("\(error.message); the segment is not sealed", ofSegment: listed.path)
         }
-        length += footer.count
-        indexedLength = length
         try catalogue.markSealed(listed.number, length: length)
+    }
+
+    /// Writes the footer after the last block, piece by piece.
+    ///
+    /// - Returns: the footer's end.
+    private func writeFooter(_ pause: () -> Void) throws(StorageError) -> Int {
+        var footer = SegmentFooter.Encoder(in: segment.origin, content: try segment.hash(upTo: length, pause: pause))
+        var piece: [UInt8] = []
+        var (offset, end) = (SegmentHeader.byteCount, length)
+        while offset < length {
+            let header = try segment.blockHeader(at: offset)
+            footer.append(header, to: &piece)
+            offset += header.blockLength
+            guard piece.count >= SegmentWriter.footerStep else { continue }
+            try bytes.write(piece, at: end)
+            end += piece.count
+            piece.removeAll(keepingCapacity: true)
+        }
+        footer.appendTrailer(to: &piece)
+        try bytes.write(piece, at: end)
+        return end + piece.count
     }
 }

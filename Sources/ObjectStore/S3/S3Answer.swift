@@ -61,6 +61,8 @@ extension ObjectStoreError {
         if detail.isEmpty { detail = "HTTP \(answer.status)" }
         let code: Code
         switch word {
+        // `rclone serve s3` has no word of its own for a clock that is behind.
+        case "AccessDenied" where detail.contains("request time"): code = .wrongClock
         case "NoSuchKey", "NoSuchVersion": code = .noSuchObject
         case "NoSuchBucket", "InvalidBucketName": code = .noSuchBucket
         case "AccessDenied", "AllAccessDisabled", "AccountProblem", "MethodNotAllowed", "ObjectLocked":

@@ -100,6 +100,8 @@ package final class S3Store: ObjectStore {
 
     // MARK: ObjectStore
 
+    package var refusesToOverwrite: Bool { demands.withLock { !$0.noConditions } }
+
     package func put(_ name: ObjectName, from source: any ObjectSource) throws(ObjectStoreError) -> PutOutcome {
         let operation = naming("write", name, "to")
         try closing.check(operation)
@@ -179,7 +181,8 @@ package final class S3Store: ObjectStore {
             let answer = try send("GET", name.text, headers: headers, limit: ObjectLimit.bytesInMemory, operation)
             switch (answer.status, range) {
             case (200, nil): return answer.body
-            case (206, let range?):
+            // `rclone serve s3` says 200 for a part, too.
+            case (let status, let range?) where status == 206 || status == 200 && answer.isPart:
                 guard answer.body.count <= range.count,
                     answer.headers["content-range"]?.hasPrefix("bytes \(range.lowerBound)-") != false
                 else { throw ObjectStoreError(.unexpectedAnswer, operation, "another range than was asked for") }
@@ -211,8 +214,8 @@ package final class S3Store: ObjectStore {
         if head.status == 200, let length = head.headers["content-length"].flatMap({ UInt64($0) }) { return length }
         let answer = try send("GET", name.text, headers: ["range": "bytes=0-0"], limit: S3Store.pageLimit, operation)
         switch answer.status {
-        case 200: return UInt64(answer.body.count)
-        case 206, 416:
+        case 200 where !answer.isPart: return UInt64(answer.body.count)
+        case 200, 206, 416:
             guard let total = answer.headers["content-range"]?.split(separator: "/").last.flatMap({ UInt64($0) }) else {
                 if answer.status == 416 { return 0 }
                 throw ObjectStoreError(.unexpectedAnswer, operation, "no Content-Range")
@@ -332,4 +335,9 @@ package final class S3Store: ObjectStore {
             return true
         }
     }
+}
+
+extension HTTPAnswer {
+    /// Whether the body is only a part of the object.
+    fileprivate var isPart: Bool { headers["content-range"] != nil }
 }

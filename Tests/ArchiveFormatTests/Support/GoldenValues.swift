@@ -151,7 +151,13 @@ enum GoldenValues {
     private static let secondPlace = BlockPlace(in: place.origin, offset: 64 + blockHeader.blockLength)
 
     /// The footer of a segment whose content is hashed as if it were empty.
-    static let footer = SegmentFooter.encoded(blocks: footerBlocks, in: place.origin, content: SegmentHash())
+    static let footer: [UInt8] = {
+        var encoder = SegmentFooter.Encoder(in: place.origin, content: SegmentHash())
+        var bytes: [UInt8] = []
+        for block in footerBlocks { encoder.append(block.header, to: &bytes) }
+        encoder.appendTrailer(to: &bytes)
+        return bytes
+    }()
 
     static let manifest = ArchiveManifest(id: randomID("000102030405060708090a0b0c0d0e0f"), created: time)
 

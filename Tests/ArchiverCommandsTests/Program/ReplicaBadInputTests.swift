@@ -109,6 +109,25 @@ struct ReplicaBadInputTests {
         #expect(try server.requests().allSatisfy { !$0.hasPrefix("PUT /bucket/desk/archiver") })
     }
 
+    @Test(
+        "whether a store can replace objects is said when a replica is added",
+        arguments: [("bucket", false), ("ignoring", true), ("refusing", true)])
+    func replacing(_ bucket: String, isReplacing: Bool) throws {
+        let place = try Place()
+        let server = try S3Server()
+        let url = "s3://\(bucket)/desk?endpoint=\(server.endpoint)"
+        let added = try place.work.start(
+            ["replica", "add", "cloud", url, "--recipient", place.recipient], environment: S3Server.keys
+        ).finish()
+        #expect(added.status == 0, "\(added.errorText)")
+        let text = added.text + added.errorText
+        #expect(text.contains("only one machine may ever use this address") == isReplacing, "\(text)")
+        let sync = try place.work.start(["replica", "sync"], environment: S3Server.keys).finish()
+        #expect(sync.status == 0, "\(sync.errorText)")
+        let check = ["replica", "check", "--data", "--identity", place.key]
+        #expect(try place.work.start(check, environment: S3Server.keys).finish().status == 0)
+    }
+
     @Test("a certificate that does not verify is refused with its remedy")
     func certificate() throws {
         let place = try Place()

@@ -15,8 +15,9 @@ PLAN is a file. Each request takes its first line off, which says how the reques
                    the store refuses: no right, no such key, an expired token, a wrong clock, another region, no bucket
   fine             nothing
 A line "always" and one of these words stays: every request goes wrong like this.
-Buckets: "bucket" is as AWS's; "ignoring" ignores conditions, "refusing" answers 501 to them; "readonly", "full",
-"elsewhere" (another region) say so; "locked" demands Content-MD5; all others do not exist. A list has 3 names a page.
+Buckets: "bucket" is as AWS's; "ignoring" ignores conditions and answers 200 for a part, as rclone does; "refusing" answers
+501 to conditions, as Swift does; "readonly", "full", "elsewhere" (another region) say so; "locked" demands Content-MD5; all
+others do not exist. A list has 3 names a page.
 The requests are in PLAN.log, those with Content-MD5 are marked.
 """
 
@@ -172,7 +173,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if start >= len(data):
                 return self.error(416, "InvalidRange", headers={"Content-Range": f"bytes */{len(data)}"})
             place = {"Content-Range": f"bytes {start}-{end - 1}/{len(data)}"}
-            return self.answer(206, data[start:end], place)
+            return self.answer(200 if bucket == "ignoring" else 206, data[start:end], place)
         self.answer(200, data, {"Content-Length": str(len(data))})
 
     def list(self, objects, query):

@@ -19,37 +19,17 @@ port=${CEPH_PORT:-7480}
 export CEPH_CONF=$place/ceph.conf
 key=testaccesskey secret=testsecretkey0123456789
 
-# Waits for the end of the process in a file of ids after a signal; kill -0 would take a zombie for a process.
-end() {
-    local signal=$1 file process
-    shift
-    for file in "$@"; do
-        [ -e "$file" ] || continue
-        process=$(cat "$file")
-        kill "-$signal" "$process" 2>/dev/null || true
-        while grep -qs '^State:.[^Z]' "/proc/$process/status"; do sleep 0.05; done
-        rm -f "$file"
-    done
-}
+. "$(dirname "$0")/daemons.sh"
 
-# Starts a daemon, which must not keep the caller's files open: the caller waits for their end.
 start_one() (
-    for file in /proc/self/fd/*; do
-        number=${file##*/}
-        [ "$number" -le 2 ] || [ "$number" -eq 255 ] || eval "exec $number>&-"
-    done
+    close_files
     case $1 in
         osd.*) ceph-osd -i "${1#osd.}" ;;
         rgw.*)
             this=$((port + ${1#rgw.}))
             radosgw -n client.rgw --pid-file "$place/run/$1.pid" --log-file "$place/log/$1.log" \
                 --rgw-frontends "beast endpoint=127.0.0.1:$this tcp_nodelay=1"
-            for _ in $(seq 600); do
-                (exec 3<>"/dev/tcp/127.0.0.1/$this") 2>/dev/null && return
-                sleep 0.1
-            done
-            echo "$1 does not answer; see $place/log" >&2
-            return 1 ;;
+            wait_for_port "$1" "$this" ;;
     esac
 )
 
@@ -140,15 +120,12 @@ case $command in
     start) for name; do start_one "$name" >>"$place/log/start.log" 2>&1; done ;;
     admin) radosgw-admin -n client.rgw "$@" ;;
     bucket)
-        curl -sS --fail-with-body --aws-sigv4 aws:amz:us-east-1:s3 --user "$key:$secret" \
-            -H "x-amz-content-sha256: $(sha256sum </dev/null | cut -c1-64)" \
-            ${2:+-H "x-amz-bucket-object-lock-enabled: true"} -X PUT "http://127.0.0.1:$port/$1" ;;
+        put_signed "$key" "$secret" "http://127.0.0.1:$port/$1" /dev/null \
+            ${2:+-H "x-amz-bucket-object-lock-enabled: true"} ;;
     user)
         radosgw-admin -n client.rgw user create --uid="$1" --display-name="$1" --op-mask=read,write \
             --access-key="$1access" --secret-key="$1secret0123456789" >/dev/null ;;
     policy)
-        curl -sS --fail-with-body --aws-sigv4 aws:amz:us-east-1:s3 --user "$key:$secret" \
-            -H "x-amz-content-sha256: $(sha256sum <"$2" | cut -c1-64)" \
-            -X PUT --data-binary "@$2" "http://127.0.0.1:$port/$1?policy=" ;;
+        put_signed "$key" "$secret" "http://127.0.0.1:$port/$1?policy=" "$2" --data-binary "@$2" ;;
     *) echo "unknown command $command" >&2; exit 2 ;;
 esac
