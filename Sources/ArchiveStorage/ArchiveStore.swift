@@ -299,6 +299,9 @@ package final class ArchiveStore: Sendable {
     /// Empties the cache, so that the next reads come from the disk.
     package func forgetReadBlocks() { reader.forget() }
 
+    /// Limits the cache of unpacked blocks.
+    package func limitCache(toBytes capacity: Int) { reader.cache.limit(toBytes: capacity) }
+
     /// Releases what the caches hold and nobody has read since the last call.
     package func releaseUnusedMemory() {
         reader.cache.removeUnused()

@@ -118,6 +118,14 @@ public final class Archive: Sendable {
         }
     }
 
+    /// Limits the caches to what commits need: a watcher reads little else, and keeps them for as long as it lives.
+    package func limitCaches() {
+        nodes.limitCache(toBytes: Archive.leastCacheBytes)
+        store.limitCache(toBytes: Archive.leastCacheBytes)
+    }
+
+    private static let leastCacheBytes = 4 << 20
+
     /// Releases what is cached and was not used since the last call, and returns free memory to the system.
     ///
     /// For processes that run long: their caches would grow to their limits, even if nothing in them is read again.

@@ -51,6 +51,9 @@ package final class StoredNodes: NodeSource, Sendable {
         return node
     }
 
+    /// Limits the cache of nodes.
+    package func limitCache(toBytes capacity: Int) { recent.withLock { $0.capacity = capacity } }
+
     /// Releases the nodes that were not used since the last call.
     package func removeUnused() {
         let evicted = recent.withLock { $0.evictUnused() }

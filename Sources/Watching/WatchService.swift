@@ -168,6 +168,8 @@ public final class WatchService: Sendable {
     private static let lastCapture = Duration.seconds(5)
 
     /// Creates a service for the directories `roots`; it does nothing before `run`.
+    ///
+    /// The archive's caches become smaller: a program that also reads much opens the archive once more for that.
     public init(_ archive: Archive, roots: [FilePath], _ options: Options = Options()) {
         self.archive = WatchedArchive(archive)
         // The process may change its current directory before `run`.

@@ -27,6 +27,7 @@ final class WatchedArchive: Sendable {
     private let state: Locked<Opened>
 
     init(_ archive: Archive) {
+        archive.limitCaches()
         state = Locked(Opened(archive: archive, catalogue: archive.catalogueIdentity, number: 0))
     }
 
@@ -45,6 +46,7 @@ final class WatchedArchive: Sendable {
                 opened.isClosed = true
             }
             let archive = try opened.archive.reopened()
+            archive.limitCaches()
             opened = Opened(
                 archive: archive, catalogue: archive.catalogueIdentity, number: opened.number + 1)
             return opened

@@ -37,6 +37,14 @@ import Testing
         #expect(cache.insert(8, for: 8, cost: 1).map(\.key) == [7])
     }
 
+    @Test("a cache whose capacity becomes less keeps that much from the next insertion on") func lessCapacity() {
+        var cache = ClockCache<Int, Int>(capacity: 100)
+        for key in 0..<100 { _ = cache.insert(key, for: key) }
+        cache.capacity = 10
+        #expect(cache.insert(100, for: 100).count == 91)
+        #expect((0...100).filter { cache.contains($0) }.count == 10)
+    }
+
     @Test("values that were not used since the last release are evicted") func unused() {
         var cache = ClockCache<Int, Int>(capacity: 10)
         for key in 0..<4 { _ = cache.insert(key, for: key, cost: 2) }

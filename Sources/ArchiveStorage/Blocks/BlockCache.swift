@@ -44,15 +44,13 @@ final class BlockCache: Sendable {
     private static let fewChunks = 4
 
     private let state: Locked<State>
-    private let capacityBytes: Int
 
-    init(capacityBytes: Int) {
-        self.capacityBytes = capacityBytes
-        state = Locked(State(blocks: ClockCache(capacity: capacityBytes)))
-    }
+    init(capacityBytes: Int) { state = Locked(State(blocks: ClockCache(capacity: capacityBytes))) }
+
+    func limit(toBytes capacity: Int) { state.withLock { $0.blocks.capacity = capacity } }
 
     func removeAll() {
-        state.withLock { $0 = State(blocks: ClockCache(capacity: capacityBytes)) }
+        state.withLock { $0 = State(blocks: ClockCache(capacity: $0.blocks.capacity)) }
     }
 
     func block(at location: BlockLocation) -> DecodedBlock? {

@@ -18,9 +18,9 @@ package struct ClockCache<Key: Hashable, Value> {
     private var free: [Int] = []
     private var hand = 0
     private var cost = 0
-    private let capacity: Int
+    /// The greatest total cost; if it becomes less, the next insertion evicts what is too much.
+    package var capacity: Int
 
-    /// - Parameter capacity: the greatest total cost.
     package init(capacity: Int) {
         self.capacity = capacity
     }

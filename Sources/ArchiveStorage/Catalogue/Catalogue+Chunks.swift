@@ -118,7 +118,7 @@ extension Catalogue {
         blocks: [(location: BlockLocation, block: StoredBlock)] = [], records: CommitRecords = CommitRecords()
     ) throws(StorageError) {
         let chunks = Catalogue.inTableOrder(chunks)
-        try write { db in
+        try write(rows: chunks.count) { db in
             try insert(chunks, into: db)
             try insert(blocks, into: db)
             try recordStored(chunks, in: db)
@@ -136,7 +136,7 @@ extension Catalogue {
         _ blocks: [(location: BlockLocation, block: StoredBlock)]
     ) throws(StorageError) {
         let chunks = Catalogue.inTableOrder(chunks)
-        try write { db in
+        try write(rows: chunks.count) { db in
             try insert(chunks, into: db)
             try insert(blocks, into: db)
         }
@@ -145,7 +145,7 @@ extension Catalogue {
     /// Enters records whose chunks are already entered.
     func enter(_ records: [any ListedRecord]) throws(StorageError) {
         if records.isEmpty { return }
-        try write { db in for record in records { try record.insert(into: db, of: self) } }
+        try write(rows: records.count) { db in for record in records { try record.insert(into: db, of: self) } }
     }
 
     /// The chunks, sorted in place, so that neighbouring rows share a page: there may be a million of them.

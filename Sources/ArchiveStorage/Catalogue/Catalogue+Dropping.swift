@@ -40,7 +40,7 @@ extension Catalogue {
     /// Removes copies of chunks and their blocks, in one transaction.
     func remove(_ copies: [(id: ChunkID, location: BlockLocation)]) throws(StorageError) {
         if copies.isEmpty { return }
-        try write { db in
+        try write(rows: copies.count) { db in
             let chunk = try db.cachedStatement(sql: "DELETE FROM chunk WHERE id = ? AND location = ?")
             let block = try db.cachedStatement(sql: "DELETE FROM block WHERE location = ?")
             var last: BlockLocation?

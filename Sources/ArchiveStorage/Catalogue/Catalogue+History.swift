@@ -286,7 +286,7 @@ extension Catalogue {
 
     /// Enters computed changes, except those of snapshots that have a different predecessor now.
     package func enter(_ found: [FoundHistory], root: Int64) throws(StorageError) {
-        try write { db in
+        try write(rows: found.reduce(0) { $0 + ($1.changes?.count ?? 0) }) { db in
             for found in found {
                 let snapshot = found.snapshot
                 guard try Catalogue.predecessor(of: snapshot, root: root, in: db) == found.predecessor else { continue }
@@ -301,7 +301,7 @@ extension Catalogue {
 
     /// Removes the changes of all roots, as in a new catalogue.
     package func forgetHistory() throws(StorageError) {
-        try write { db in
+        try write(rows: .max) { db in
             for root in try Int64.fetchAll(db, sql: "SELECT id FROM root") { try forgetChanges(ofRoot: root, in: db) }
         }
     }

@@ -29,7 +29,7 @@ extension Catalogue {
     ///
     /// - Parameter pages: the most pages in one transaction.
     package func shrink(by pages: Int) throws(StorageError) {
-        try write { db in
+        try write(rows: pages) { db in
             // Each row stands for one moved page.
             let rows = try Row.fetchCursor(db, sql: "PRAGMA incremental_vacuum(\(pages))")
             while try rows.next() != nil {}

@@ -29,8 +29,11 @@ package final class Catalogue: Sendable {
     private let file: FileIdentity?
     /// Nil if the catalogue is in memory.
     let checkpoints: CatalogueCheckpoints?
-    /// Whether this connection has written anything.
-    private let isWriting = Atomic(false)
+    /// Whether the cache of pages has the size for changing many rows.
+    private let hasLargeCache = Atomic(false)
+
+    /// Sizes of the cache of pages in KiB, and up to how many changed rows it is the small one.
+    private static let (smallCache, largeCache, fewRows) = (2_048, 16_384, 1_000)
 
     /// The mode in which free pages are given back on demand (sqlite.org/pragma.html#pragma_auto_vacuum).
     private static let incrementalVacuum = 2
@@ -71,7 +74,7 @@ package final class Catalogue: Sendable {
                 try db.execute(
                     sql: """
                         PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
-                        PRAGMA cache_size = -2048; PRAGMA journal_mode = WAL
+                        PRAGMA cache_size = -\(Catalogue.smallCache); PRAGMA journal_mode = WAL
                         """)
             } catch {
                 throw Catalogue.explained(error, db)
@@ -209,14 +212,13 @@ package final class Catalogue: Sendable {
     }
 
     /// Runs `body` in one transaction.
-    func write<Result>(_ body: (Database) throws -> Result) throws(StorageError) -> Result {
+    ///
+    /// - Parameter rows: how many rows it changes, where they may be many.
+    func write<Result>(rows: Int? = nil, _ body: (Database) throws -> Result) throws(StorageError) -> Result {
         counters.transactions.add()
         do {
             let (result, changes) = try queue().write { db in
-                // Ids are spread over the table, so writing needs a larger cache. Lists read each page once and do not.
-                if !isWriting.exchange(true, ordering: .relaxed) {
-                    try db.execute(sql: "PRAGMA cache_size = -16384")
-                }
+                if let rows { try provideCache(forRows: rows, in: db) }
                 let before = db.totalChangesCount
                 return (try body(db), db.totalChangesCount - before)
             }
@@ -225,6 +227,16 @@ package final class Catalogue: Sendable {
         } catch {
             throw failure(error)
         }
+    }
+
+    /// Gives the cache of pages a size for changing so many rows.
+    ///
+    /// Ids are spread over the table, so many need a larger cache. Small commits and lists do not, and a watcher keeps the
+    /// pages for as long as it lives.
+    private func provideCache(forRows rows: Int, in db: Database) throws {
+        let isLarge = rows > Catalogue.fewRows
+        guard hasLargeCache.exchange(isLarge, ordering: .relaxed) != isLarge else { return }
+        try db.execute(sql: "PRAGMA cache_size = -\(isLarge ? Catalogue.largeCache : Catalogue.smallCache)")
     }
 
     /// Gives back the room of the log; waits a minute at most for processes that are reading.
