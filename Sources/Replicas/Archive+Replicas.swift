@@ -145,14 +145,16 @@ extension Archive {
     }
 
     /// Opens a replica to send to it.
+    ///
+    /// - Parameter besideCaptures: whether this process captures meanwhile: half of the processors are left to that.
     package func replicator(
-        _ name: ReplicaName, stores: ReplicaStores = .all, progress: OperationProgress? = nil,
-        checkpointBytes: UInt64? = nil
+        _ name: ReplicaName, stores: ReplicaStores = .all, besideCaptures: Bool = false,
+        progress: OperationProgress? = nil, checkpointBytes: UInt64? = nil
     ) throws(ArchiverError) -> Replicator {
         let settings = try ReplicaSettings.read(name, in: store.layout)
         return try Replicator(
-            name, settings, of: store, to: stores.open(settings.url), progress: progress,
-            checkpointBytes: checkpointBytes)
+            name, settings, of: store, to: stores.open(settings.url), besideCaptures: besideCaptures,
+            progress: progress, checkpointBytes: checkpointBytes)
     }
 }
 

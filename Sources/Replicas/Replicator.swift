@@ -29,6 +29,8 @@ package final class Replicator: Sendable {
     let store: ArchiveStore
     let sealer: ObjectSealer
     private let pacer: SendingPace?
+    /// How many objects are sent at the same time.
+    private let mostAtOnce: Int
     /// Whether the replica's description was read through this value.
     private let isKnown = Locked(false)
     private let progressCounter: OperationProgress?
@@ -39,7 +41,7 @@ package final class Replicator: Sendable {
 
     package init(
         _ name: ReplicaName, _ settings: ReplicaSettings, of store: ArchiveStore, to objects: any ObjectStore,
-        progress: OperationProgress? = nil, checkpointBytes: UInt64? = nil
+        besideCaptures: Bool = false, progress: OperationProgress? = nil, checkpointBytes: UInt64? = nil
     ) throws(ArchiverError) {
         self.checkpointBytes = checkpointBytes
         self.name = name
@@ -49,6 +51,10 @@ package final class Replicator: Sendable {
         sealer = try ObjectSealer(store.manifest.id, settings, name)
         pacer = settings.rateLimit.map { SendingPace(bytesPerSecond: $0) }
         progressCounter = progress
+        // At a limited rate, one after another each is there sooner. Stores answer each object late, and many of them
+        // quickly; but each takes a processor for its encryption, and captures do not wait for that.
+        let most = besideCaptures ? max(1, Processors.count / 2) : .max
+        mostAtOnce = pacer == nil ? min(4, most) : 1
     }
 
     // MARK: A pass
@@ -128,11 +134,6 @@ package final class Replicator: Sendable {
             try state.withLock { try body(&$0.progress, &$0.pass) }
         }
     }
-
-    /// How many objects are sent at the same time: stores answer each one late, and many of them quickly.
-    ///
-    /// At a limited rate that brings nothing, and one after another each is there sooner.
-    private var mostAtOnce: Int { pacer == nil ? 4 : 1 }
 
     private func send(_ progress: inout ReplicaProgress, _ isCancelled: @escaping @Sendable () -> Bool) throws -> Pass {
         let start = Timestamp.now

@@ -190,7 +190,7 @@ private final class Worker: Sendable {
         if !isNew, let known = replicator?.value {
             current = known
         } else {
-            current = try opened.archive.replicator(name, stores: stores)
+            current = try opened.archive.replicator(name, stores: stores, besideCaptures: true)
             state.withLock { $0.objects = current.objects }
             replicator = (opened.number, current)
         }

@@ -182,6 +182,23 @@ struct SendingTests {
         #expect(try scene.clone().problems == [])
     }
 
+    @Test("beside captures, at most half of the processors send")
+    func besideCaptures() throws {
+        let scene = try ReplicaScene()
+        for number in 0..<30 { try scene.capture(number) }
+        let replicator = try scene.archive.replicator(ReplicaScene.name, stores: scene.stores, besideCaptures: true)
+        scene.objects.arrange { call in
+            if case .put = call { .fails(.notAllowed) } else { nil }
+        }
+        let before = scene.objects.calls.count
+        #expect(try failure { try replicator.send() } != nil)
+        let puts = scene.objects.calls.dropFirst(before).count { if case .put = $0 { true } else { false } }
+        #expect((1...max(1, Processors.count / 2)).contains(puts))
+        scene.objects.arrange(nil)
+        #expect(try replicator.send().problems == [])
+        #expect(try scene.clone().problems == [])
+    }
+
     /// Two calls that wait for each other, which is possible only side by side.
     private final class Meeting: Sendable {
         private let count: Locked<Int>
