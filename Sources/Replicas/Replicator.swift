@@ -30,7 +30,7 @@ package final class Replicator: Sendable {
     let sealer: ObjectSealer
     private let pacer: SendingPace?
     /// How many objects are sent at the same time.
-    private let mostAtOnce: Int
+    package let mostAtOnce: Int
     /// Whether the replica's description was read through this value.
     private let isKnown = Locked(false)
     private let progressCounter: OperationProgress?
@@ -51,8 +51,8 @@ package final class Replicator: Sendable {
         sealer = try ObjectSealer(store.manifest.id, settings, name)
         pacer = settings.rateLimit.map { SendingPace(bytesPerSecond: $0) }
         progressCounter = progress
-        // At a limited rate, one after another each is there sooner. Stores answer each object late, and many of them
-        // quickly; but each takes a processor for its encryption, and captures do not wait for that.
+        // Stores answer each object late, and many of them quickly; at a limited rate, one after another each is there
+        // sooner. Each takes a processor for its encryption, for which captures would wait.
         let most = besideCaptures ? max(1, Processors.count / 2) : .max
         mostAtOnce = pacer == nil ? min(4, most) : 1
     }

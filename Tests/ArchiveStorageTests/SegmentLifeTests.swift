@@ -137,6 +137,34 @@ struct SegmentLifeTests {
         #expect(try Segment(LocalSegment(at: EnclosedPath(file: path))).trailer() != nil)
     }
 
+    @Test(
+        "a footer of several pieces is whole, and nothing of it stays if a late block is damaged",
+        arguments: [false, true])
+    func largeFooter(isDamaged: Bool) throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        try ArchiveCreationTests.makeArchive(at: directory.path, segmentBytes: 16 << 20)
+        var random = SeededGenerator()
+        let store = try ArchiveStore.open(directory.path, creating: false)
+        let commit = try store.commit(1, (0..<60_000).map { _ in random.noise(12) })
+        let path = try onlySegment(in: directory.path)
+        let end = try path.readFile().count
+        let offsets = try commit.chunks.keys.compactMap { try store.catalogue.location(of: $0)?.offset }
+        let last = try #require(offsets.max())
+        store.releaseWriters()
+        let segment = try #require(try store.catalogue.segments().first)
+        if isDamaged { try path.flipByte(at: last + 8) }
+        #expect(try store.seal(segment))
+        if isDamaged {
+            #expect(try path.readFile().count == end)
+            #expect(try store.catalogue.damage().contains { $0.contains("is not sealed") })
+        } else {
+            let file = try Segment(LocalSegment(at: EnclosedPath(file: path)))
+            #expect(try #require(try file.trailer()).indexLength > 2 << 20)
+            #expect(try #require(try file.index()).flatMap(\.header.chunks).count > 60_000)
+            #expect(try file.isAsSealed() == true)
+        }
+    }
+
     @Test("two writers append to different segments, and each sees all commits afterwards")
     func twoWriters() throws {
         let directory = try TemporaryDirectory()

@@ -86,6 +86,9 @@ mount_check = false
 swift_dir = $place/swift
 user = $(id -un)
 workers = 0
+# On a busy machine, an object would otherwise come into the list later.
+container_update_timeout = 60
+conn_timeout = 10
 [pipeline:main]
 pipeline = $kind-server
 [app:$kind-server]
@@ -106,6 +109,8 @@ workers = 0
 pipeline = catch_errors gatekeeper healthcheck cache listing_formats bulk s3api tempauth slo dlo proxy-server
 [app:proxy-server]
 use = egg:swift#proxy
+conn_timeout = 10
+node_timeout = 60
 account_autocreate = true
 [filter:cache]
 use = egg:swift#memcache

@@ -190,10 +190,12 @@ struct SendingTests {
         scene.objects.arrange { call in
             if case .put = call { .fails(.notAllowed) } else { nil }
         }
+        #expect(replicator.mostAtOnce == min(4, max(1, Processors.count / 2)))
+        #expect(try scene.archive.replicator(ReplicaScene.name, stores: scene.stores).mostAtOnce == 4)
         let before = scene.objects.calls.count
         #expect(try failure { try replicator.send() } != nil)
         let puts = scene.objects.calls.dropFirst(before).count { if case .put = $0 { true } else { false } }
-        #expect((1...max(1, Processors.count / 2)).contains(puts))
+        #expect((1...replicator.mostAtOnce).contains(puts))
         scene.objects.arrange(nil)
         #expect(try replicator.send().problems == [])
         #expect(try scene.clone().problems == [])

@@ -118,7 +118,7 @@ extension Catalogue {
         blocks: [(location: BlockLocation, block: StoredBlock)] = [], records: CommitRecords = CommitRecords()
     ) throws(StorageError) {
         let chunks = Catalogue.inTableOrder(chunks)
-        try write(rows: chunks.count) { db in
+        try write(rows: chunks.count + records.records.count) { db in
             try insert(chunks, into: db)
             try insert(blocks, into: db)
             try recordStored(chunks, in: db)
