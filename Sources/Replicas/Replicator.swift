@@ -127,8 +127,21 @@ package final class Replicator: Sendable {
     /// What several threads that send know together.
     private final class Sending: Sendable {
         private let state: Locked<(progress: ReplicaProgress, pass: Pass)>
+        private let noted = Locked(ContinuousClock.now)
 
         init(_ progress: ReplicaProgress, _ pass: Pass) { state = Locked((progress, pass)) }
+
+        /// Whether to note what was sent, which is once a second.
+        ///
+        /// The disk is flushed for it, for which captures would wait. After a kill, what was not noted is found in the
+        /// store when it is sent again.
+        var isNoteDue: Bool {
+            noted.withLock { noted in
+                guard noted.duration(to: .now) >= .seconds(1) else { return false }
+                noted = .now
+                return true
+            }
+        }
 
         func update<Result>(_ body: (inout ReplicaProgress, inout Pass) throws -> Result) rethrows -> Result {
             try state.withLock { try body(&$0.progress, &$0.pass) }
@@ -266,7 +279,7 @@ package final class Replicator: Sendable {
             case .segment:
                 progress.whole.insert(path)
                 hadPieces = progress.pieces.removeValue(forKey: path) != nil
-                try progress.write(name.text, in: layout)
+                if sending.isNoteDue { try progress.write(name.text, in: layout) }
             }
         }
         if hadPieces, settings.abilities.deletes { deletePieces(of: path) }

@@ -38,18 +38,26 @@ struct MetadataWriter: Sendable {
     }
 
     /// Sets the metadata of `entry` on an open file or directory.
+    ///
+    /// Nothing is set that is so already: each change of an inode is written to the journal of the file system.
     mutating func apply(_ entry: Entry, to file: borrowing Descriptor, path: RelativePath) {
+        let present = try? FileStatus.read(file, path: path)
         let (owner, group) = owners.numbers(of: entry)
-        let isOwned = attemptOwner { () throws(FileError) in
-            try file.setOwner(owner, group: group, path: FilePath(path))
-        }
+        let hasOwner = present?.owner == owner && present?.group == group
+        let isOwned =
+            hasOwner
+            || attemptOwner { () throws(FileError) in
+                try file.setOwner(owner, group: group, path: FilePath(path))
+            }
         let attributes = attributes(of: entry, path)
         attemptAttributes { () throws(FileError) in
             try ExtendedAttributes.replace(of: file, with: attributes, path: FilePath(path))
         }
         let permissions = permissions(entry, isOwned, path)
+        // Another owner clears bits, and an access control list changes them.
+        let hasPermissions = hasOwner && entry.attributes.isEmpty && present?.permissions == permissions
         attempt(path) { () throws(FileError) in
-            try file.setPermissions(permissions, path: FilePath(path))
+            if !hasPermissions { try file.setPermissions(permissions, path: FilePath(path)) }
             try file.setModified(entry.modified, path: FilePath(path))
         }
     }

@@ -11,6 +11,8 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import Restoring
+
 @Suite(.blocking) struct RestoreTargetTests {
     @Test("a target that is not empty is refused and unchanged") func fullTarget() throws {
         let sandbox = try Sandbox()
@@ -41,6 +43,49 @@ import Testing
             let result = try sandbox.archive.restore(snapshot, RestoreOptions(target: sandbox.base.full(target)))
             #expect(result.created == 2)
             try TreeListing(of: sandbox.base.full(target)).expect(equals: before, "\(target)")
+        }
+    }
+
+    @Test("what a target hands on to new files does not change what is restored", .enabled(if: isRoot))
+    func handingOn() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.makeDirectory("directory")
+        for (name, permissions) in [("public", 0o644), ("program", 0o755), ("ours", 0o660), ("secret", 0o600)] {
+            for path in [FilePath(name), "directory/\(name)"] {
+                try sandbox.root.write(path, name)
+                try sandbox.root.setPermissions(path, mode_t(permissions))
+            }
+        }
+        let before = try TreeListing(of: sandbox.root.directory)
+        let snapshot = try sandbox.capture()
+        // linux/posix_acl_xattr.h: the owner may do everything, 99 and the group read, others nothing; without 99 the list
+        // is only permissions.
+        let short: [UInt8] =
+            [2, 0, 0, 0] + [1, 0, 7, 0, 255, 255, 255, 255] + [4, 0, 4, 0, 255, 255, 255, 255]
+            + [32, 0, 0, 0, 255, 255, 255, 255]
+        let long: [UInt8] =
+            [2, 0, 0, 0] + [1, 0, 7, 0, 255, 255, 255, 255] + [2, 0, 4, 0, 99, 0, 0, 0]
+            + [4, 0, 4, 0, 255, 255, 255, 255] + [16, 0, 4, 0, 255, 255, 255, 255] + [32, 0, 0, 0, 255, 255, 255, 255]
+        for (target, list) in [("group", nil), ("short", short), ("long", long)] as [(FilePath, [UInt8]?)] {
+            try sandbox.base.makeDirectory(target)
+            try sandbox.base.setOwner(target, 1234, 4321)
+            try sandbox.base.setPermissions(target, 0o2777)
+            if let list { try sandbox.base.setAttribute(target, "system.posix_acl_default", list) }
+            _ = try sandbox.archive.restore(snapshot, RestoreOptions(target: sandbox.base.full(target)))
+            try TreeListing(of: sandbox.base.full(target)).expect(equals: before, "\(target)")
+        }
+    }
+
+    @Test("nobody may do more with a file that is being written than in the end") func firstPermissions() {
+        for permissions in 0 as UInt16..<0o10000 {
+            var entry = Entry(path: .root, kind: .file, permissions: permissions, modified: Timestamp(seconds: 0))
+            let first = FileRestorer.first(entry)
+            // Whoever is of the group or another at first may be the owner, of the group or another in the end.
+            let everybody = permissions & permissions >> 3 & permissions >> 6 & 0o7
+            #expect(first & ~(0o600 | permissions & 0o100 | everybody << 3 | everybody) == 0, "\(permissions)")
+            if [0o600, 0o644, 0o700, 0o755].contains(permissions) { #expect(first == permissions) }
+            entry.attributes = [EntryAttribute(name: Array("system.posix_acl_access".utf8), value: Content.none)]
+            #expect(FileRestorer.first(entry) & 0o7077 == 0)
         }
     }
 
