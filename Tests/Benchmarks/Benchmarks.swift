@@ -154,6 +154,9 @@ struct HelpWithCommand: ParsableCommand {
         case "walk":
             let tree = FilePath(subject)
             try part.map { try FileWalk.run(tree, part: $0, of: count) } ?? FileWalk.run(tree, processes: count)
+        case "pack":
+            let tree = FilePath(subject)
+            try part.map { try FilePacking.run(tree, part: $0, of: count) } ?? FilePacking.run(tree, processes: count)
         case "time": print(try CoreLoop.named(subject).secondsPerOperation(rounds: count))
         case "repeat": try CoreLoop.named(subject).prepare()(count)
         default: throw ValidationError("no help with '\(what)'")

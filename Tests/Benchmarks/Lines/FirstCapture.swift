@@ -39,6 +39,7 @@ struct FirstCapture: Line {
                 })
         }
         contenders.append(Contender(Floors.walkName) { _ in try Floors.walk(tree).measured() })
+        contenders.append(Contender(Floors.packName) { _ in try Floors.pack(tree).measured() })
         contenders.append(
             Contender(Floors.copyName) { _ in
                 try workshop.withPlace("copy") { try Floors.copy(tree, to: $0).measured() }

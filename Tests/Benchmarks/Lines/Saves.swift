@@ -19,8 +19,14 @@ struct Saves: Line {
         let files = SmallFiles(fanOut: workshop.scale.fanOut)
         let found = try Saves.measure(
             workshop, tree, store: store, count: workshop.scale.saves, path: { files.path($0.below(files.count)) })
+        let floor = try Floors.twoSyncs(in: store, count: workshop.scale.saves)
         return Saves.rows(
             name, summary, workshop, found, goals: [.seconds(0.003)], slowGoals: [.seconds(0.010)])
+            + [("median", 0.5), ("99th percentile", 0.99)].map { what, share in
+                Row(
+                    name, summary, "\(Floors.twoSyncsName), \(what)",
+                    [Measurement(seconds: floor.percentile(share) ?? 0)])
+            }
     }
 
     /// The cost of many saves.
