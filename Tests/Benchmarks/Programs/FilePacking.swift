@@ -34,7 +34,8 @@ struct FilePacking: ~Copyable {
         try packing.deflate()
     }
 
-    private init() throws { deflater = try Deflater(level: 1) }
+    /// With the level of first captures.
+    private init() throws { deflater = try Deflater(level: 3) }
 
     deinit { buffer.deallocate() }
 
