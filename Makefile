@@ -15,7 +15,7 @@ TRAITS ?= $(shell pkg-config --exists libdeflate 2>/dev/null && echo --traits de
 # Debug information would take a sixth of the time, and the shipped program is stripped. (`make test-debug` makes it.)
 # Generic types by calls, not by their names: for each name, the Swift runtime would check what it conforms to, among
 # 11,000 conformances, which would take a third of the time of a short command.
-# A module's interface comes with its code: making it before would take each module's first steps twice.
+# Modules that are not optimised would be checked twice, first for their interface alone.
 COMPILED = -c release -debug-info-format none -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors \
 	-Xswiftc -no-emit-module-separately-wmo $(TRAITS)
 # Not position independent: relocating 146,000 addresses would take an eighth of that time. No exported symbols: the
@@ -76,8 +76,9 @@ build-tested: build-tests $(if $(THOROUGH),build)
 test: LIMIT = timeout $(if $(THOROUGH),10h,30m)
 test: build-tested ## Run all tests: each kind of fault at least once, short runs of fuzzing and of faults in turn.
 	@export ARCHIVER_BINARY=$(TESTED); $(call logged,test,$(RUN_TESTS))
+	@echo "Now the page in two browsers, fuzzing, and faults in turns; each says at its end how it went."
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-20} SOAK_SECONDS=$${SOAK_SECONDS:-60} \
-		$(MAKE) --no-print-directory --jobs 4 --output-sync=target chromium firefox fuzz soak
+		$(MAKE) --no-print-directory --jobs 4 --keep-going --output-sync=target chromium firefox fuzz soak
 
 # THOROUGH makes the tests try every fault and every byte, and more random histories. Ceph and Swift need root.
 test-all: ## Run all tests on the shipped program with everything that they can try, and fuzzing and faults for minutes.

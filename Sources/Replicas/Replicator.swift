@@ -126,25 +126,21 @@ package final class Replicator: Sendable {
 
     /// What several threads that send know together.
     private final class Sending: Sendable {
-        private let state: Locked<(progress: ReplicaProgress, pass: Pass)>
-        private let noted = Locked(ContinuousClock.now)
+        private let state: Locked<(progress: ReplicaProgress, pass: Pass, noted: ContinuousClock.Instant)>
 
-        init(_ progress: ReplicaProgress, _ pass: Pass) { state = Locked((progress, pass)) }
-
-        /// Whether to note what was sent, which is once a second.
-        ///
-        /// The disk is flushed for it, for which captures would wait. After a kill, what was not noted is found in the
-        /// store when it is sent again.
-        var isNoteDue: Bool {
-            noted.withLock { noted in
-                guard noted.duration(to: .now) >= .seconds(1) else { return false }
-                noted = .now
-                return true
-            }
-        }
+        init(_ progress: ReplicaProgress, _ pass: Pass) { state = Locked((progress, pass, .now)) }
 
         func update<Result>(_ body: (inout ReplicaProgress, inout Pass) throws -> Result) rethrows -> Result {
             try state.withLock { try body(&$0.progress, &$0.pass) }
+        }
+
+        /// Calls `write` with the progress, but at most once a second: captures would wait for the disk each time.
+        func note(_ write: (ReplicaProgress) throws -> Void) rethrows {
+            try state.withLock { state in
+                guard state.noted.duration(to: .now) >= .seconds(1) else { return }
+                try write(state.progress)
+                state.noted = .now
+            }
         }
     }
 
@@ -163,20 +159,25 @@ package final class Replicator: Sendable {
         }
         progressCounter?.expect(entries: nil, bytes: work.reduce(0) { $0 + UInt64($1.range.count) })
         let sending = Sending(progress, pass)
-        // What was sent before a failure counts.
         defer { progress = sending.update { progress, _ in progress } }
-        for work in try inOrder(work) {
-            try DetachedThread.forEach(work, upTo: mostAtOnce, for: "a replica") { [self] item in
-                if isCancelled() { throw StorageError.cancelled(layout.directory) }
-                do {
-                    try send(item, ReplicaTime(start), sending, isCancelled)
-                } catch let error as StorageError {
-                    // A prune may have dropped it in the meantime.
-                    guard error.code == .damaged else { throw error }
-                    if try store.catalogue.segment(item.row.number) == nil { return }
-                    sending.update { _, pass in pass.problems.append(error.message) }
+        do {
+            for work in try inOrder(work) {
+                try DetachedThread.forEach(work, upTo: mostAtOnce, for: "a replica") { [self] item in
+                    if isCancelled() { throw StorageError.cancelled(layout.directory) }
+                    do {
+                        try send(item, ReplicaTime(start), sending, isCancelled)
+                    } catch let error as StorageError {
+                        // A prune may have dropped it in the meantime.
+                        guard error.code == .damaged else { throw error }
+                        if try store.catalogue.segment(item.row.number) == nil { return }
+                        sending.update { _, pass in pass.problems.append(error.message) }
+                    }
                 }
             }
+        } catch {
+            // What was sent before a failure counts. If it cannot be noted, it is found in the store the next time.
+            try? sending.update { progress, _ in try progress.write(name.text, in: layout) }
+            throw error
         }
         return try sending.update { progress, pass in
             if pass.problems.isEmpty { progress.completeUntil = start }
@@ -270,7 +271,7 @@ package final class Replicator: Sendable {
         try put(item.object, content, digest, time)
         progressCounter?.add(bytes: UInt64(item.range.count))
         var hadPieces = false
-        try sending.update { progress, pass in
+        sending.update { progress, pass in
             pass.objects += 1
             pass.bytes += UInt64(item.range.count)
             switch item.object {
@@ -279,9 +280,10 @@ package final class Replicator: Sendable {
             case .segment:
                 progress.whole.insert(path)
                 hadPieces = progress.pieces.removeValue(forKey: path) != nil
-                if sending.isNoteDue { try progress.write(name.text, in: layout) }
             }
         }
+        // After a kill, what is not noted is found in the store when it is to be sent again.
+        try sending.note { try $0.write(name.text, in: layout) }
         if hadPieces, settings.abilities.deletes { deletePieces(of: path) }
     }
 

@@ -48,7 +48,7 @@ struct FileRestorer: Sendable {
     ///
     /// Its owner and group are set later, and nobody may do more until then than in the end. So all may read or run it
     /// only if its owner and its group may as well, and no access control list says otherwise.
-    static func first(_ entry: Entry) -> UInt16 {
+    static func permissions(whileWriting entry: Entry) -> UInt16 {
         let permissions = entry.permissions
         let all = entry.attributes.isEmpty ? permissions & 0o5 : 0
         let isOfAll = permissions >> 3 & permissions >> 6 & all == all
@@ -59,8 +59,8 @@ struct FileRestorer: Sendable {
         let path = FilePath(job.path)
         let directory = job.directory
         let file = try directory.descriptor.open(
-            job.name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: FileRestorer.first(job.entry),
-            path: job.path)
+            job.name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+            permissions: FileRestorer.permissions(whileWriting: job.entry), path: job.path)
         let count: UInt64
         do { count = try write(job.entry, to: file, job.path) } catch {
             try? directory.descriptor.removeFile(job.name, path: path)

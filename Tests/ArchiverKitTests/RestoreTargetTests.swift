@@ -79,13 +79,13 @@ import Testing
     @Test("nobody may do more with a file that is being written than in the end") func firstPermissions() {
         for permissions in 0 as UInt16..<0o10000 {
             var entry = Entry(path: .root, kind: .file, permissions: permissions, modified: Timestamp(seconds: 0))
-            let first = FileRestorer.first(entry)
-            // Whoever is of the group or another at first may be the owner, of the group or another in the end.
+            let first = FileRestorer.permissions(whileWriting: entry)
+            // A user who is in the group of the new file, or not, may be its owner, in its group or neither in the end.
             let everybody = permissions & permissions >> 3 & permissions >> 6 & 0o7
             #expect(first & ~(0o600 | permissions & 0o100 | everybody << 3 | everybody) == 0, "\(permissions)")
             if [0o600, 0o644, 0o700, 0o755].contains(permissions) { #expect(first == permissions) }
             entry.attributes = [EntryAttribute(name: Array("system.posix_acl_access".utf8), value: Content.none)]
-            #expect(FileRestorer.first(entry) & 0o7077 == 0)
+            #expect(FileRestorer.permissions(whileWriting: entry) & 0o7077 == 0)
         }
     }
 

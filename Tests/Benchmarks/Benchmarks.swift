@@ -151,12 +151,13 @@ struct HelpWithCommand: ParsableCommand {
         case "chunks": try ManyChunksArchive.make(in: FilePath(subject), chunks: count)
         case "labels": try ManyRecordsArchive.makeLabels(in: FilePath(subject), count)
         case "gaps": try ManyRecordsArchive.makeGaps(in: FilePath(subject), count)
-        case "walk":
+        case "walk", "pack":
             let tree = FilePath(subject)
-            try part.map { try FileWalk.run(tree, part: $0, of: count) } ?? FileWalk.run(tree, processes: count)
-        case "pack":
-            let tree = FilePath(subject)
-            try part.map { try FilePacking.run(tree, part: $0, of: count) } ?? FilePacking.run(tree, processes: count)
+            func run(_ part: Int) throws {
+                try what == "walk"
+                    ? FileWalk.run(tree, part: part, of: count) : FilePacking.run(tree, part: part, of: count)
+            }
+            if let part { try run(part) } else { try Helper.share(what, of: tree, among: count, run) }
         case "time": print(try CoreLoop.named(subject).secondsPerOperation(rounds: count))
         case "repeat": try CoreLoop.named(subject).prepare()(count)
         default: throw ValidationError("no help with '\(what)'")

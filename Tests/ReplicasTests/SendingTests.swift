@@ -182,6 +182,33 @@ struct SendingTests {
         #expect(try scene.clone().problems == [])
     }
 
+    @Test("what was sent before a failure is remembered, and after a kill it is found in the store and not replaced")
+    func remembering() throws {
+        let scene = try ReplicaScene()
+        for number in 0..<30 { try scene.capture(number) }
+        let layout = scene.archive.store.layout
+        let forgetting = try #require(try ReplicaProgress.read(ReplicaScene.name.text, in: layout))
+        let puts = Locked(0)
+        scene.objects.arrange { call in
+            guard case .put = call else { return nil }
+            let number = puts.withLock { puts in
+                puts += 1
+                return puts
+            }
+            return number > 3 ? .fails(.notAllowed) : nil
+        }
+        #expect(try failure { try scene.send() } != nil)
+        let sent = scene.objects.objects.filter { $0.key.text.hasPrefix("segments/") }
+        let remembered = try #require(try ReplicaProgress.read(ReplicaScene.name.text, in: layout))
+        #expect(sent.count == 3)
+        #expect(remembered.whole == Set(sent.keys.compactMap { ReplicaObject($0)?.path }))
+        try forgetting.write(ReplicaScene.name.text, in: layout)
+        scene.objects.arrange(nil)
+        #expect(try scene.send().problems == [])
+        #expect(sent.allSatisfy { scene.objects.objects[$0.key] == $0.value })
+        #expect(try scene.clone().problems == [])
+    }
+
     @Test("beside captures, at most half of the processors send")
     func besideCaptures() throws {
         let scene = try ReplicaScene()

@@ -2,34 +2,26 @@
 
 internal import ArchiveFormat
 internal import Compression
-internal import FileIO
 internal import Glibc
 internal import SystemPackage
 
-/// Reads, hashes and deflates all files of a tree in several processes, each every so many files of all.
+/// Reads, hashes and deflates files, each of several processes its share of all.
 struct FilePacking: ~Copyable {
     private var deflater: Deflater
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 4096)
     private var filled = 0
     private var deflated: [UInt8] = []
 
-    /// Packs the tree: starts the other processes and does its own share.
-    static func run(_ tree: FilePath, processes: Int) throws {
-        let others = try (1..<max(1, processes)).map { part in
-            try RunningProgram(
-                Helper.command("pack", tree.string, String(processes), "--part", String(part)), output: .discarded)
-        }
-        try run(tree, part: 0, of: processes)
-        for other in others { _ = try other.finish() }
-    }
-
     /// Packs every `parts`th file.
     static func run(_ tree: FilePath, part: Int, of parts: Int) throws {
         var packing = try FilePacking()
         var index = 0
-        try TreeSize.forEachFile(below: tree) { path, _ in
-            index += 1
-            if index % parts == part { try packing.add(path) }
+        let root = open(tree.string, O_RDONLY | O_DIRECTORY)
+        try FileWalk.forEachEntry(of: root) { name, type in
+            try FileWalk.forEachFile(name, type, in: root) { name, directory in
+                index += 1
+                if index % parts == part { try packing.add(name, in: directory) }
+            }
         }
         try packing.deflate()
     }
@@ -40,11 +32,12 @@ struct FilePacking: ~Copyable {
     deinit { buffer.deallocate() }
 
     /// Hashes a file piece by piece, and deflates it together with its neighbours.
-    private mutating func add(_ path: FilePath) throws {
-        let file = try Descriptor.open(path, O_RDONLY | O_NOFOLLOW)
+    private mutating func add(_ name: UnsafePointer<CChar>, in directory: CInt) throws {
+        let file = try FileWalk.checked(openat(directory, name, O_RDONLY))
+        defer { close(file) }
         while true {
             let free = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-            let count = try file.read(into: free, path: path)
+            let count = try FileWalk.checked(read(file, free.baseAddress, free.count))
             _ = ChunkID(hashing: UnsafeRawBufferPointer(rebasing: free[..<count]))
             filled += count
             if count < free.count { return }

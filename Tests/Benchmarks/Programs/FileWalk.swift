@@ -3,18 +3,8 @@
 internal import Glibc
 internal import SystemPackage
 
-/// Reads all files of a tree in several processes, which share nothing.
+/// Reads all files of a tree; several processes share nothing.
 enum FileWalk {
-    /// Reads the tree: starts the other processes and does its own share.
-    static func run(_ tree: FilePath, processes: Int) throws {
-        let others = try (1..<max(1, processes)).map { part in
-            try RunningProgram(
-                Helper.command("walk", tree.string, String(processes), "--part", String(part)), output: .discarded)
-        }
-        try run(tree, part: 0, of: processes)
-        for other in others { _ = try other.finish() }
-    }
-
     /// Reads every `parts`th of the root's entries, and what is below.
     static func run(_ tree: FilePath, part: Int, of parts: Int) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
@@ -23,18 +13,25 @@ enum FileWalk {
         let root = open(tree.string, O_RDONLY | O_DIRECTORY)
         try forEachEntry(of: root) { name, type in
             index += 1
-            if index % parts == part { try read(name, type, in: root, buffer) }
+            if index % parts == part { try forEachFile(name, type, in: root) { try read($0, in: $1, buffer) } }
         }
     }
 
-    private static func read(
-        _ name: UnsafePointer<CChar>, _ type: Int, in directory: CInt, _ buffer: UnsafeMutableRawBufferPointer
+    /// Calls `body` with the name and the directory of every file at or below a name.
+    static func forEachFile(
+        _ name: UnsafePointer<CChar>, _ type: Int, in directory: CInt,
+        _ body: (UnsafePointer<CChar>, CInt) throws -> Void
     ) throws {
         if type == DT_DIR {
             let child = openat(directory, name, O_RDONLY | O_DIRECTORY)
-            return try forEachEntry(of: child) { try read($0, $1, in: child, buffer) }
+            return try forEachEntry(of: child) { try forEachFile($0, $1, in: child, body) }
         }
-        guard type == DT_REG else { return }
+        if type == DT_REG { try body(name, directory) }
+    }
+
+    private static func read(
+        _ name: UnsafePointer<CChar>, in directory: CInt, _ buffer: UnsafeMutableRawBufferPointer
+    ) throws {
         let file = try checked(openat(directory, name, O_RDONLY))
         defer { close(file) }
         var status = stat()
@@ -44,7 +41,7 @@ enum FileWalk {
     }
 
     /// Calls `body` with the name and type of each entry, and closes the directory.
-    private static func forEachEntry(of directory: CInt, _ body: (UnsafePointer<CChar>, Int) throws -> Void) throws {
+    static func forEachEntry(of directory: CInt, _ body: (UnsafePointer<CChar>, Int) throws -> Void) throws {
         guard let stream = fdopendir(try checked(directory)) else { throw Errno(rawValue: errno) }
         defer { closedir(stream) }
         while let entry = readdir(stream) {
@@ -57,7 +54,7 @@ enum FileWalk {
         }
     }
 
-    private static func checked<Number: SignedInteger>(_ result: Number) throws -> Number {
+    static func checked<Number: SignedInteger>(_ result: Number) throws -> Number {
         guard result >= 0 else { throw Errno(rawValue: errno) }
         return result
     }

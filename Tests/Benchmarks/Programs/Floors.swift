@@ -35,7 +35,6 @@ enum Floors {
         let file = try Descriptor.open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, permissions: 0o600)
         defer { unlink(path.string) }
         return try (0..<count).map { _ in
-            usleep(20_000)
             let start = ContinuousClock.now
             for byteCount in [600, 150] {
                 try file.write([UInt8](repeating: 7, count: byteCount), path: path)

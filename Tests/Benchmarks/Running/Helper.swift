@@ -11,6 +11,20 @@ enum Helper {
         Command([try binary().string, "help-with"] + words)
     }
 
+    /// Does a work that several processes share: starts the others, does the first part itself, and waits for all.
+    ///
+    /// - Parameter run: does one part.
+    static func share(
+        _ what: String, of tree: FilePath, among processes: Int, _ run: (_ part: Int) throws -> Void
+    ) throws {
+        let others = try (1..<max(1, processes)).map { part in
+            try RunningProgram(
+                command(what, tree.string, String(processes), "--part", String(part)), output: .discarded)
+        }
+        try run(0)
+        for other in others { _ = try other.finish() }
+    }
+
     /// This binary's path.
     static func binary() throws -> FilePath {
         guard let path = realpath("/proc/self/exe", nil) else {
