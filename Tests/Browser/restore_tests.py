@@ -266,8 +266,11 @@ class DeletedTests(PageCase):
         self.remove_much()
         restored = []
         while True:
+            self.browser.run("document.querySelector('#results section')?.remove()")
             self.browser.press("/", ".txt", ENTER)
-            self.browser.wait_for_text("#results section .muted", "result")
+            wait_for("all names", lambda: self.browser.run("""
+                const panel = document.getElementById("results");
+                return !panel.hidden && panel.ariaBusy === "false" && panel.querySelector("section")"""))
             found = self.browser.run("""
                 const rows = [...document.querySelectorAll('#results section:first-child button.result')];
                 const row = rows.find((row) => row.querySelector('.when.removed'));

@@ -146,13 +146,14 @@ export class Search {
         let text = group.count ? counted(group.count, "result") + (found.isTruncated ? "; there are more: add words to narrow the search" : "") : "nothing found";
         if (found.error) text = found.error.message;
         if (found.damagedCount) text += `; ${counted(found.damagedCount, kind === "names" ? "snapshot" : "file")} cannot be read`;
+        group.show();
         group.say(text);
       }, signal);
     } catch (error) {
       if (isAborted(error)) group.say(counted(group.count, "result") + ", stopped");
       else group.say(error.message);
+      group.show();
     }
-    group.show();
   }
 
   #name(found) {
