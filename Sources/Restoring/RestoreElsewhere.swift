@@ -35,12 +35,15 @@ package struct RestoreElsewhere {
         if isFile { return try writeFile() }
         let place = try RestoreTarget.open(target, marker: "\(marker) \(source.path)\n")
         let root = place.root
+        let sync = BackgroundSync { () throws(FileError) in
+            try root.directory.descriptor.synchronizeFileSystem(path: root.path)
+        }
         let writer = RestoreWriter(
             root, from: source.store, owners: try source.owners(), links: LinkGroups { [:] },
             isMarked: true, crossesMounts: true, interruption: interruption,
             wantedDirectory: { [self] path in
                 path.isRoot ? try wantedRoot() : try source.entry(at: original(of: path))
-            }, progress: progress)
+            }, progress: progress, onWritten: { sync.add(bytes: $0) })
         progress?.expect(entries: nil, bytes: source.path.isRoot ? source.snapshot?.totals.bytes : nil)
         try writer.run {
             try source.forEachEntry { entry in
@@ -56,7 +59,7 @@ package struct RestoreElsewhere {
         // If the restore was interrupted, or a retry may restore more, the marker stays, so that the same command
         // continues.
         if !result.isInterrupted {
-            try root.directory.descriptor.synchronizeFileSystem(path: root.path)
+            try sync.finish()
             if result.isWorthRepeating {
                 result.warn(
                     "run the same command again to finish \(root.path); until then it has \(RestoreTarget.markerName)")

@@ -116,9 +116,10 @@ class AppearanceTests(PageCase):
         self.assertRegex(self.browser.attribute("#usage path.area", "d"), r"L560\.0 8\.0L560 130z$")
         # Tags are wider than their texts.
         self.browser.press(ESCAPE)
-        sizes = self.browser.run("""return [...document.querySelectorAll("#scroller .moment")].map((each) =>
-            ["rect", "text"].map((part) => each.querySelector(part).getBoundingClientRect().width))""")
-        self.assertTrue(sizes and all(box > text + 4 for box, text in sizes), sizes)
+        sizes = wait_for("tags", lambda: self.browser.run("""
+            return [...document.querySelectorAll("#scroller .moment")].map((each) =>
+                ["rect", "text"].map((part) => each.querySelector(part).getBoundingClientRect().width))"""))
+        self.assertTrue(all(box > text + 4 for box, text in sizes), sizes)
 
     def test_nothing_is_wider_than_the_page(self):
         """The page fits its window at each size; --pictures stores screenshots."""

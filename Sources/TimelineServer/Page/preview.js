@@ -120,7 +120,9 @@ export class Preview {
       found?.();
     };
     const more = button("Show more", load, { class: "plain", id: "more-text" });
-    const seen = new IntersectionObserver(([entry]) => entry.isIntersecting && load(), { root: this.box, rootMargin: "600px 0px" });
+    // On a busy machine several changes come at once; the last one says how it is now.
+    const seen = new IntersectionObserver(
+      (changes) => changes.at(-1).isIntersecting && load(), { root: this.box, rootMargin: "600px 0px" });
     pieces.all.push(seen);
     add(file.bytes);
     if (read < file.size) seen.observe(more);
