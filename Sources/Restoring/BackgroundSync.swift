@@ -2,14 +2,16 @@
 
 internal import Dispatch
 internal import FileIO
+internal import Roots
 internal import Threading
 
 /// Synchronizes a file system now and then in the background, so that little is left when a restore ends.
 ///
-/// The system writes files only when they are some seconds old, so most of a short restore would wait until its end, when
-/// nothing else is left to do.
+/// The system writes files only when they are some seconds old. Without this, most of what a short restore wrote would
+/// wait for its end, when nothing else is left to do.
 ///
-/// A process that is asked to end waits for what it synchronizes. Where that takes long, it is done only once before the end.
+/// A process that is asked to end waits until a synchronization has ended. So where one takes long, there is no other before
+/// the end.
 final class BackgroundSync: Sendable {
     private struct State {
         /// What was restored since the last time.
@@ -30,6 +32,13 @@ final class BackgroundSync: Sendable {
     /// What a file costs apart from its content.
     private static let bytesPerFile: UInt64 = 4 << 10
 
+    /// Synchronizes the file system of a root.
+    convenience init(of root: RootDirectory) {
+        self.init { () throws(FileError) in
+            try root.directory.descriptor.synchronizeFileSystem(path: root.path)
+        }
+    }
+
     /// - Parameters:
     ///   - stepBytes: how much is restored between two times.
     ///   - slow: what takes so long is not done again before the end.
@@ -43,10 +52,11 @@ final class BackgroundSync: Sendable {
         self.synchronize = synchronize
     }
 
-    /// Takes notice of a restored file with `bytes` of content.
-    func add(bytes: UInt64) {
+    /// Takes notice of restored files with `bytes` of content.
+    func add(files: Int, bytes: UInt64) {
         let isDue = state.withLock { state in
-            state.bytes = state.bytes.addingSaturating(bytes).addingSaturating(BackgroundSync.bytesPerFile)
+            state.bytes = state.bytes.addingSaturating(bytes)
+                .addingSaturating(UInt64(files) * BackgroundSync.bytesPerFile)
             guard state.bytes >= stepBytes, !state.isRunning, !state.isSlow else { return false }
             state.bytes = 0
             state.isRunning = true

@@ -35,15 +35,13 @@ package struct RestoreElsewhere {
         if isFile { return try writeFile() }
         let place = try RestoreTarget.open(target, marker: "\(marker) \(source.path)\n")
         let root = place.root
-        let sync = BackgroundSync { () throws(FileError) in
-            try root.directory.descriptor.synchronizeFileSystem(path: root.path)
-        }
+        let sync = BackgroundSync(of: root)
         let writer = RestoreWriter(
             root, from: source.store, owners: try source.owners(), links: LinkGroups { [:] },
             isMarked: true, crossesMounts: true, interruption: interruption,
             wantedDirectory: { [self] path in
                 path.isRoot ? try wantedRoot() : try source.entry(at: original(of: path))
-            }, progress: progress, onWritten: { sync.add(bytes: $0) })
+            }, progress: progress, sync: sync)
         progress?.expect(entries: nil, bytes: source.path.isRoot ? source.snapshot?.totals.bytes : nil)
         try writer.run {
             try source.forEachEntry { entry in
@@ -97,15 +95,18 @@ package struct RestoreElsewhere {
         if try FileStatus.read(wanted.path, beneath: root.directory.descriptor) != nil {
             throw ArchiverError(.targetNotEmpty, "\(target) exists", remedy: "choose another name", path: target)
         }
+        let sync = BackgroundSync(of: root)
         let writer = RestoreWriter(
             root, from: source.store, owners: try source.owners(), links: LinkGroups { [:] }, isMarked: false,
-            crossesMounts: true, interruption: interruption, wantedDirectory: { _ in nil }, progress: progress)
+            crossesMounts: true, interruption: interruption, wantedDirectory: { _ in nil }, progress: progress,
+            sync: sync)
         try writer.run {
             let step = RestoreStep(path: wanted.path, present: nil, wanted: wanted)
             if let action = step.action { onAction?(action) }
             try writer.apply(step)
         }
         var result = writer.result
+        if !result.isInterrupted { try sync.finish() }
         result.destination = target
         result.path = source.path
         return result

@@ -93,9 +93,10 @@ package struct RestoreInPlace {
         if journal.isForced { try begin() }
         defer { interruption?.set(isAltering: false) }
         var changed = DirtySet()
+        let sync = BackgroundSync(of: root)
         var result = try journal.explaining {
             try apply(
-                Array(zip(parts, leftAlone)), to: root, from: captured.tree, exclusions, changed: &changed, begin)
+                Array(zip(parts, leftAlone)), to: root, from: captured.tree, exclusions, changed: &changed, sync, begin)
         }
         result.before = captured.snapshot
         result.undo = captured.latest
@@ -104,7 +105,7 @@ package struct RestoreInPlace {
         result.add(captured.problems, of: parts.map(\.path), "could not be captured before the restore")
         if result.isInterrupted { return result }
         // A restore that is recorded as complete must be complete after a power failure too.
-        if journal.id != nil { try root.directory.descriptor.synchronizeFileSystem(path: root.path) }
+        if journal.id != nil { try sync.finish() }
         // Everything else was scanned before the restore.
         let after = try capture(.restore, exclusions).runTwice(root, changed.ranges)
         result.add(after.problems, of: parts.map(\.path), "could not be captured after the restore")
@@ -126,8 +127,9 @@ package struct RestoreInPlace {
                 let root = try RootDirectory.open(rootPath)
                 var changed = DirtySet()
                 let parts = try parts(in: root, ExclusionRules()).map { ($0, LeftAlone()) }
-                let result = try apply(parts, to: root, from: nil, ExclusionRules(), changed: &changed) {}
-                try root.directory.descriptor.synchronizeFileSystem(path: root.path)
+                let sync = BackgroundSync(of: root)
+                let result = try apply(parts, to: root, from: nil, ExclusionRules(), changed: &changed, sync) {}
+                try sync.finish()
                 return result
             }
         }
@@ -181,10 +183,12 @@ package struct RestoreInPlace {
     /// - Parameters:
     ///   - present: the tree of the present state; nil if there is none.
     ///   - changed: gets the places that the restore changed.
+    ///   - sync: gets to know what is written.
     ///   - willChange: called before the first change.
     private func apply(
         _ parts: [(part: RestorePart, leftAlone: LeftAlone)], to root: RootDirectory, from present: ChunkID?,
-        _ exclusions: ExclusionRules, changed: inout DirtySet, _ willChange: @escaping () throws -> Void
+        _ exclusions: ExclusionRules, changed: inout DirtySet, _ sync: BackgroundSync,
+        _ willChange: @escaping () throws -> Void
     ) throws -> RestoreResult {
         var result = RestoreResult(destination: root.path)
         if let progress {
@@ -202,7 +206,7 @@ package struct RestoreInPlace {
                 links: LinkGroups { try part.unchangedLinks(from: present) }, isMarked: false,
                 crossesMounts: exclusions.crossesMounts, interruption: interruption,
                 wantedDirectory: { path in try part.wantedDirectory(at: path, from: present) }, progress: progress,
-                willChange: willChange)
+                sync: sync, willChange: willChange)
             try result.attempt(part, of: parts.count) {
                 try part.apply(with: writer, from: present, exclusions, leftAlone, changed: &changed, onAction)
             }

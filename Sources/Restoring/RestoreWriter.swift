@@ -23,7 +23,7 @@ package final class RestoreWriter {
     private let progress: OperationProgress?
     private let interruption: RestoreInterruption?
     private var willChange: (() throws -> Void)?
-    private let onWritten: ((UInt64) -> Void)?
+    private let sync: BackgroundSync?
     private var directories: OpenDirectories
     private var links: LinkGroups
     private var metadata: MetadataWriter
@@ -64,13 +64,13 @@ package final class RestoreWriter {
     ///   - isMarked: whether the root is marked as incomplete until the restore has ended.
     ///   - crossesMounts: whether file systems mounted below the root belong to it.
     ///   - wantedDirectory: returns the wanted state of a directory that has no step.
+    ///   - sync: gets to know what is written, and is finished by the caller; nil if nothing has to stay on the disk.
     ///   - willChange: called once, before the first change.
-    ///   - onWritten: called for each file that was written, with the bytes of its content.
     init(
         _ root: RootDirectory, from store: ArchiveStore, owners: OwnerMapping, links: LinkGroups,
         isMarked: Bool, crossesMounts: Bool, interruption: RestoreInterruption?,
         wantedDirectory: @escaping (RelativePath) throws -> Entry?, progress: OperationProgress?,
-        willChange: (() throws -> Void)? = nil, onWritten: ((UInt64) -> Void)? = nil
+        sync: BackgroundSync?, willChange: (() throws -> Void)? = nil
     ) {
         self.root = root
         files = FileRestorer(store: store, progress: progress, interruption: interruption)
@@ -80,7 +80,7 @@ package final class RestoreWriter {
         self.wantedDirectory = wantedDirectory
         self.progress = progress
         self.willChange = willChange
-        self.onWritten = onWritten
+        self.sync = sync
         self.links = links
         directories = OpenDirectories(root, crossesMounts: crossesMounts)
         metadata = MetadataWriter(owners, from: store)
@@ -343,10 +343,9 @@ package final class RestoreWriter {
             },
             consume: { [unowned self] written in
                 metadata.add(written.metadata)
-                for file in written.files {
-                    result.count(file.kind, bytes: file.bytes)
-                    onWritten?(file.bytes)
-                }
+                for file in written.files { result.count(file.kind, bytes: file.bytes) }
+                let bytes = written.files.reduce(UInt64(0)) { $0.addingSaturating($1.bytes) }
+                sync?.add(files: written.files.count, bytes: bytes)
                 for problem in written.problems { fail(problem) }
                 unfit += written.unfit
                 if written.isInterrupted { result.isInterrupted = true }

@@ -46,17 +46,18 @@ package struct RewriteInPlace {
         (wanted.content, wanted.signature) = (bytes.isEmpty ? .none : .inline(bytes), nil)
         (wanted.modified, wanted.isUnstable, wanted.linkGroup) = (.now, false, nil)
         let scope = OperationScope(parts: [path])
+        let sync = BackgroundSync(of: root)
         let writer = RestoreWriter(
             root, from: nodes.store, owners: OwnerMapping(try nodes.store.snapshot(captured.latest.id)),
             links: LinkGroups { [:] }, isMarked: false, crossesMounts: exclusions.crossesMounts, interruption: nil,
-            wantedDirectory: { _ in nil }, progress: nil,
+            wantedDirectory: { _ in nil }, progress: nil, sync: sync,
             willChange: { _ = try journal.begin(before: captured.latest.id, nil, at: scope) })
         try journal.explaining {
             try writer.run { try writer.apply(RestoreStep(path: path, present: present, wanted: wanted)) }
         }
         result.add(writer.result)
         result.operation = journal.id
-        try root.directory.descriptor.synchronizeFileSystem(path: root.path)
+        try sync.finish()
         let places = [PathRange.entry(path.parent ?? .root), .entry(path)]
         let after = try capture(.restore).runTwice(root, places)
         try journal.complete(after: after.latest.id, result)

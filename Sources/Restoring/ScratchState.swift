@@ -109,7 +109,7 @@ package final class ScratchState {
         let writer = RestoreWriter(
             root, from: nodes.store, owners: try source.owners(), links: LinkGroups { [:] }, isMarked: false,
             crossesMounts: false, interruption: interruption, wantedDirectory: { try source.entry(at: $0) },
-            progress: progress)
+            progress: progress, sync: nil)
         try writer.run { try body(writer) }
         if writer.result.isInterrupted { throw RestoreInterruption.Stop() }
         return writer.result.isComplete

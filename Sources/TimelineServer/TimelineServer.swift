@@ -36,6 +36,8 @@ package struct TimelineServerOptions: Sendable {
     var usageLimit = 50_000
     /// For tests.
     var searchHooks = SearchHooks()
+    /// For tests: called when a stream of events has begun to read the state of the archive.
+    var onStream: @Sendable () -> Void = {}
 
     package init() {}
 }

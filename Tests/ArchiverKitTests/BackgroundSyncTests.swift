@@ -1,8 +1,12 @@
 // What reaches the disk while a restore goes on.
 
+import ArchiverKit
 import Dispatch
 import FileIO
+import Roots
+import SnapshotTree
 import SystemPackage
+import TestSupport
 import TestTraits
 import Testing
 import Threading
@@ -21,7 +25,7 @@ struct BackgroundSyncTests {
             }
             if count == 1 { throw FileError("synchronize", FilePath("target"), .ioError) }
         }
-        sync.add(bytes: 1)
+        sync.add(files: 1, bytes: 1)
         #expect { try sync.finish() } throws: { ($0 as? FileError)?.code == .ioError }
     }
 
@@ -35,9 +39,9 @@ struct BackgroundSyncTests {
             begun.signal()
             gate.wait()
         }
-        sync.add(bytes: 50_000)
+        sync.add(files: 1, bytes: 50_000)
         #expect(calls.withLock { $0 } == 0)
-        for _ in 0..<50 { sync.add(bytes: 50_000) }
+        for _ in 0..<50 { sync.add(files: 1, bytes: 50_000) }
         begun.wait()
         #expect(calls.withLock { $0 } == 1)
         gate.signal()
@@ -50,7 +54,7 @@ struct BackgroundSyncTests {
     func slowDisk() throws {
         let calls = Locked(0)
         let sync = BackgroundSync(stepBytes: 1, slow: .zero) { calls.withLock { $0 += 1 } }
-        for _ in 0..<1000 { sync.add(bytes: 1) }
+        for _ in 0..<1000 { sync.add(files: 1, bytes: 1) }
         try sync.finish()
         #expect(calls.withLock { $0 } == 2)
     }
@@ -58,9 +62,37 @@ struct BackgroundSyncTests {
     @Test("a small restore is synchronized once, at its end") func small() throws {
         let calls = Locked(0)
         let sync = BackgroundSync { calls.withLock { $0 += 1 } }
-        for _ in 0..<1000 { sync.add(bytes: 1000) }
+        for _ in 0..<1000 { sync.add(files: 1, bytes: 1000) }
         #expect(calls.withLock { $0 } == 0)
         try sync.finish()
         #expect(calls.withLock { $0 } == 1)
+    }
+
+    @Test("empty files count, too") func emptyFiles() throws {
+        let calls = Locked(0)
+        let sync = BackgroundSync(stepBytes: 4 << 20, slow: .zero) { calls.withLock { $0 += 1 } }
+        sync.add(files: 1023, bytes: 0)
+        #expect(calls.withLock { $0 } == 0)
+        sync.add(files: 1, bytes: 0)
+        try sync.finish()
+        #expect(calls.withLock { $0 } == 2)
+    }
+
+    @Test("what a restore writes is synchronized while it goes on") func writer() throws {
+        let sandbox = try Sandbox()
+        try sandbox.root.write("a", "one")
+        let snapshot = try sandbox.capture()
+        try sandbox.base.makeDirectory("target")
+        let calls = Locked(0)
+        let sync = BackgroundSync(stepBytes: 1, slow: .zero) { calls.withLock { $0 += 1 } }
+        let writer = RestoreWriter(
+            try RootDirectory.open(sandbox.base.full("target")), from: sandbox.archive.nodes.store,
+            owners: OwnerMapping(nil), links: LinkGroups { [:] }, isMarked: true, crossesMounts: true,
+            interruption: nil, wantedDirectory: { _ in nil }, progress: nil, sync: sync)
+        let wanted = try #require(try sandbox.archive.entry(at: .at("a"), in: snapshot))
+        try writer.run { try writer.apply(RestoreStep(path: wanted.path, present: nil, wanted: wanted)) }
+        try sync.finish()
+        #expect(calls.withLock { $0 } == 2)
+        #expect(try sandbox.base.read("target/a") == Array("one".utf8))
     }
 }

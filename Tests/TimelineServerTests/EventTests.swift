@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import TestTraits
 import Testing
+import Threading
 
 @testable import TimelineServer
 
@@ -57,6 +58,21 @@ import Testing
         #expect(told.contains("event: begun") && !told.contains("\"\(before)\""), "\(told)")
         let after = try place.get(Roots.self, "roots").change
         #expect(told.contains("\"\(after)\""), "\(told)")
+    }
+
+    @Test("what happens while a stream begins makes the page read its data again")
+    func beginsDuringChange() async throws {
+        // The label is made when the stream has begun to read.
+        let label = Locked<(@Sendable () -> Void)?>(nil)
+        let place = try await ServerPlace(past: EventTests.captured, onStream: { label.withLock { $0 }?() })
+        let (archive, root) = try EventTests.other(place)
+        struct Roots: Decodable { let change: String }
+        let before = try place.get(Roots.self, "roots").change
+        let snapshot = try #require(try archive.snapshots(SnapshotQuery(root: root)).first)
+        label.withLock { $0 = { _ = try? archive.label(.snapshot(snapshot), as: "a label") } }
+        let told = try place.connection("events").wait(for: ": \n\n")
+        #expect(told.contains("event: begun") && !told.contains("\"\(before)\""), "\(told)")
+        #expect(try archive.snapshot(SnapshotSelector(snapshot.id.hex)).label == "a label")
     }
 
     @Test("an archive that is moved away is reported, and its return too")

@@ -25,16 +25,18 @@ final class ServerPlace: Sendable {
     /// - Parameters:
     ///   - past: makes the history before the server starts.
     ///   - hooks: called by each search.
+    ///   - onStream: called when a stream of events has begun to read the state of the archive.
     init(
         hooks: SearchHooks = SearchHooks(), connectionLimit: Int? = nil, patience: TimeAmount = .seconds(10),
         usageLimit: Int? = nil, logger: Logger? = nil,
-        past: (TemporaryDirectory, Archive) throws -> Void = { _, _ in }
+        past: (TemporaryDirectory, Archive) throws -> Void = { _, _ in },
+        onStream: @escaping @Sendable () -> Void = {}
     ) async throws {
         let scratch = try TemporaryDirectory()
         let archive = try Archive.open(scratch.path.pushing("archive"), creating: true)
         try past(scratch, archive)
         var options = TimelineServerOptions()
-        options.searchHooks = hooks
+        (options.searchHooks, options.onStream) = (hooks, onStream)
         (options.connectionLimit, options.patience) = (connectionLimit, patience)
         if let usageLimit { options.usageLimit = usageLimit }
         if let logger { options.logger = logger }

@@ -58,7 +58,7 @@ private struct News: Sendable {
     private var watched: Set<ArchivedRoot> = []
     /// Why the archive cannot be found at its place; nil if it can.
     private var absence: String?
-    /// The archive's change number when everything was read, until it was sent; what is behind it may be no news.
+    /// The archive's change number at the beginning, until it was sent; what happened before may not be among the news.
     private var beginning: ChangeNumber?
     /// The archive's change number at the last look at its snapshots, and at its marks.
     private var numbers: (snapshots: ChangeNumber?, marks: ChangeNumber?)
@@ -126,6 +126,7 @@ private struct News: Sendable {
         due = (now + News.lookInterval, now, now)
         let known = last.flatMap { try? context.snapshot($0) }
         numbers = (nil, try context.archive.changeNumber())
+        context.options.onStream()
         for root in try context.archive.roots() {
             latest[root] = try context.archive.snapshots(SnapshotQuery(root: root, newestFirst: true, limit: 1)).first
             operations[root] = try context.archive.operations(of: root).last?.id
@@ -133,8 +134,8 @@ private struct News: Sendable {
         }
         if let known { latest[known.root] = known }
         watched = try context.archive.watchedRoots()
-        // What happened while all this was read may be in it, and would be no news. A page that has not seen it has an
-        // older number.
+        // What happened while all this was read may be in it, and is no news then. A page that has not seen it has an
+        // older number, and reads its data again.
         beginning = try context.archive.changeNumber()
     }
 
