@@ -98,22 +98,11 @@ extension Catalogue {
 
     func insert(_ blocks: [(location: BlockLocation, block: StoredBlock)], into db: Database) throws {
         let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?)")
-        let handle = statement.sqliteStatement
         for (location, block) in blocks {
-            sqlite3_bind_int64(handle, 1, location.packed)
-            sqlite3_bind_int64(handle, 2, Int64(block.length))
-            sqlite3_bind_int64(handle, 3, Int64(block.depth))
-            let bases = block.bases.flatMap(\.bytes)
-            if bases.isEmpty {
-                // A blob at no address would be NULL (sqlite.org/c3ref/bind_blob.html).
-                sqlite3_bind_zeroblob(handle, 4, 0)
-            } else {
-                bases.withUnsafeBytes { bind($0, to: handle, at: 4) }
-            }
-            sqlite3_bind_int64(handle, 5, block.isLasting ? 1 : 0)
-            let code = sqlite3_step(handle)
-            sqlite3_reset(handle)
-            guard code == SQLITE_DONE else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+            try statement.run([
+                .integer(location.packed), .integer(Int64(block.length)), .integer(Int64(block.depth)),
+                .blob(block.bases.flatMap(\.bytes)), .integer(block.isLasting ? 1 : 0),
+            ])
         }
     }
 }

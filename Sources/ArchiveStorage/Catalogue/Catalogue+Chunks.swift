@@ -83,16 +83,7 @@ extension Catalogue {
         _ sql: String, _ id: ChunkID, _ body: (CatalogueRow) throws -> Value?
     ) throws(StorageError) -> Value? {
         counters.lookups.add()
-        return try read { db in
-            let handle = try db.cachedStatement(sql: sql).sqliteStatement
-            defer { sqlite3_reset(handle) }
-            bind(id, to: handle, at: 1)
-            switch sqlite3_step(handle) {
-            case SQLITE_ROW: return try body(CatalogueRow(handle: handle))
-            case SQLITE_DONE: return nil
-            case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code))
-            }
-        }
+        return try read { db in try db.cachedStatement(sql: sql).firstRow([.id(id)], body) ?? nil }
     }
 
     /// Whether no chunk is indexed.
@@ -159,14 +150,7 @@ extension Catalogue {
     /// - Parameter chunks: in the order of the table.
     private func insert(_ chunks: [(id: ChunkID, location: BlockLocation)], into db: Database) throws {
         let statement = try db.cachedStatement(sql: "INSERT OR IGNORE INTO chunk (id, location) VALUES (?, ?)")
-        let handle = statement.sqliteStatement
-        for chunk in chunks {
-            bind(chunk.id, to: handle, at: 1)
-            sqlite3_bind_int64(handle, 2, chunk.location.packed)
-            let code = sqlite3_step(handle)
-            sqlite3_reset(handle)
-            guard code == SQLITE_DONE else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
-        }
+        for chunk in chunks { try statement.run([.id(chunk.id), .integer(chunk.location.packed)]) }
     }
 
     /// Calls `body` with every copy of every chunk and its location, in the order of ids, until it returns false.
@@ -177,16 +161,6 @@ extension Catalogue {
                 body(try row.id(0), BlockLocation(packed: row.integer(1)))
             }
         }
-    }
-
-    private func bind(_ id: ChunkID, to handle: OpaquePointer, at index: CInt) {
-        id.withUnsafeBytes { bind($0, to: handle, at: index) }
-    }
-
-    func bind(_ bytes: UnsafeRawBufferPointer, to handle: OpaquePointer, at index: CInt) {
-        // SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
-        let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        sqlite3_bind_blob(handle, index, bytes.baseAddress, CInt(bytes.count), copies)
     }
 }
 

@@ -53,7 +53,30 @@ extension Catalogue {
             \(restriction)
             ORDER BY startSeconds, startNanoseconds, endSeconds, endNanoseconds, gap.id
             """
-        return try read { db in try Row.fetchAll(db, sql: sql, arguments: arguments).map(GapRecord.init) }
+        return try read { db in
+            var gaps: [GapRecord] = []
+            var paths = Repeated<[UInt8]>()
+            var hosts = Repeated<String>()
+            var causes = Repeated<GapCause>()
+            var machines = Repeated<MachineID>()
+            try db.cachedStatement(sql: sql).forEachRow(arguments) { row in
+                let cause = try causes.value(of: row.bytes(2)) {
+                    guard let cause = GapCause(rawValue: try row.text(2)) else {
+                        throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+                    }
+                    return cause
+                }
+                let gap = GapRecord(
+                    rootPath: paths.value(of: row.bytes(0)) { Array(row.bytes(0)) },
+                    host: try hosts.value(of: row.bytes(1)) { try row.text(1) }, cause: cause,
+                    start: try row.time(seconds: 3, nanoseconds: 4), end: try row.time(seconds: 5, nanoseconds: 6),
+                    detail: row.isNull(7) ? nil : String(decoding: row.bytes(7), as: UTF8.self),
+                    machine: machines.value(of: row.bytes(8)) { MachineID(Array(row.bytes(8))) ?? .unknown })
+                gaps.append(gap)
+                return true
+            }
+            return gaps
+        }
     }
 
     /// Whether the gap in the chunk `id` is listed.
@@ -68,21 +91,11 @@ extension Catalogue {
         let place = RootPlace(path: record.rootPath, machine: record.machine, time: record.start)
         let root = try Catalogue.enterRoot(ofRecordAt: place, host: record.host, into: db)
         try db.cachedStatement(sql: "INSERT OR IGNORE INTO gap VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-            .execute(arguments: [
-                Data(gap.id.bytes), root, record.cause.rawValue, record.start.seconds, record.start.nanoseconds,
-                record.end.seconds, record.end.nanoseconds, record.detail.map { Data($0.utf8) },
+            .run([
+                .id(gap.id), .integer(root), .text(record.cause.rawValue), .integer(record.start.seconds),
+                .integer(Int64(record.start.nanoseconds)), .integer(record.end.seconds),
+                .integer(Int64(record.end.nanoseconds)), CatalogueValue(record.detail.map { Array($0.utf8) }),
             ])
-    }
-}
-
-extension GapRecord {
-    fileprivate init(_ row: Row) throws {
-        guard let cause = GapCause(rawValue: try row.value(2)) else { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-        self.init(
-            rootPath: try row.bytes(0), host: try row.value(1), cause: cause,
-            start: try row.time(seconds: 3, nanoseconds: 4), end: try row.time(seconds: 5, nanoseconds: 6),
-            detail: (try row.optional(7) as Data?).map { String(decoding: $0, as: UTF8.self) },
-            machine: MachineID(try row.bytes(8)) ?? .unknown)
     }
 }
 

@@ -82,7 +82,7 @@ extension Catalogue {
 
 extension LabelRecord: PlainRecord {
     func insert(as id: ChunkID, into db: Database) throws {
-        let label = label.map { Data($0.utf8) }
+        let label = CatalogueValue(label.map { Array($0.utf8) })
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO lateLabel VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (target) DO UPDATE
@@ -91,14 +91,13 @@ extension LabelRecord: PlainRecord {
                 WHERE (excluded.sequence, excluded.seconds, excluded.nanoseconds, excluded.record)
                     > (sequence, seconds, nanoseconds, record)
                 """)
-        let target = Data(self.target.bytes)
-        try statement.execute(arguments: [
-            target, Int64(clamping: sequence), time.seconds, time.nanoseconds, Data(id.bytes), label,
+        try statement.run([
+            .id(target), .integer(Int64(clamping: sequence)), .integer(time.seconds),
+            .integer(Int64(time.nanoseconds)), .id(id), label,
         ])
         guard db.changesCount > 0 else { return }
         for table in ["snapshot", "state"] {
-            try db.cachedStatement(sql: "UPDATE \(table) SET label = ? WHERE id = ?")
-                .execute(arguments: [label, target])
+            try db.cachedStatement(sql: "UPDATE \(table) SET label = ? WHERE id = ?").run([label, .id(target)])
         }
     }
 

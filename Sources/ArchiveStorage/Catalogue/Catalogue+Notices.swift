@@ -111,22 +111,27 @@ extension Catalogue {
                 ORDER BY seconds, nanoseconds, id LIMIT 1
                 """)
         var place = place
-        // Each move is later than the previous one, so the loop ends.
+        // Each move is later than the previous one, so the loop ends: a text, which is later than any number, is refused.
         var last = Timestamp(seconds: .min)
         while true {
-            var arguments: StatementArguments = [
-                Data(place.path), Data(place.machine.bytes), last.seconds, last.nanoseconds, place.time.seconds,
-                place.time.nanoseconds,
+            var values: [CatalogueValue] = [
+                .blob(place.path), .blob(place.machine.bytes), .integer(last.seconds),
+                .integer(Int64(last.nanoseconds)), .integer(place.time.seconds),
+                .integer(Int64(place.time.nanoseconds)),
             ]
-            if let sequence = place.sequence { arguments += [Int64(clamping: sequence)] }
-            guard let move = try Row.fetchOne(moves, arguments: arguments), let path: Data = try move.optional(0)
-            else { return place }
-            place.path = Array(path)
-            place.machine = (try move.optional(1) as Data?).flatMap { MachineID(Array($0)) } ?? place.machine
-            last = try move.time(seconds: 2, nanoseconds: 3)
-            let shift: Int64 = try move.value(4)
+            if let sequence = place.sequence { values.append(.integer(Int64(clamping: sequence))) }
+            let move = try moves.firstRow(values) { row in
+                (
+                    path: row.isNull(0) ? nil : Array(row.bytes(0)), machine: MachineID(Array(row.bytes(1))),
+                    time: try row.time(seconds: 2, nanoseconds: 3), shift: UInt64(clamping: try row.exactInteger(4))
+                )
+            }
+            guard let move, let path = move.path else { return place }
+            place.path = path
+            place.machine = move.machine ?? place.machine
+            last = move.time
             place.sequence = place.sequence.map {
-                FormatLimits.sum($0, UInt64(clamping: shift), Snapshot.sequenceLimit)
+                FormatLimits.sum($0, move.shift, Snapshot.sequenceLimit)
             }
         }
     }

@@ -58,11 +58,11 @@ extension Catalogue {
 
     /// The number of the root that is at `place` now; enters the root if it is new.
     static func enterRoot(_ place: RootPlace, host: String, into db: Database) throws -> Int64 {
-        let arguments: StatementArguments = [Data(place.path), Data(place.machine.bytes)]
+        let place: [CatalogueValue] = [.blob(place.path), .blob(place.machine.bytes)]
         let known = try db.cachedStatement(sql: "SELECT id FROM root WHERE path = ? AND machine = ?")
-        if let number = try Int64.fetchOne(known, arguments: arguments) { return number }
-        try db.execute(
-            sql: "INSERT INTO root (path, machine, host) VALUES (?, ?, ?)", arguments: arguments + [host])
+        if let number = try known.firstRow(place, { $0.integer(0) }) { return number }
+        try db.cachedStatement(sql: "INSERT INTO root (path, machine, host) VALUES (?, ?, ?)").run(
+            place + [.text(host)])
         return db.lastInsertedRowID
     }
 

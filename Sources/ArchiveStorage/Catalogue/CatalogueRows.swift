@@ -15,6 +15,14 @@ struct CatalogueRow {
 
     func number(_ column: CInt) -> UInt64 { UInt64(clamping: integer(column)) }
 
+    /// The integer in a column; throws if it has another type, as SQLite columns accept any type.
+    func exactInteger(_ column: CInt) throws -> Int64 {
+        guard sqlite3_column_type(handle, column) == SQLITE_INTEGER else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+        }
+        return integer(column)
+    }
+
     func isNull(_ column: CInt) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
     /// The bytes of a text or a blob.
@@ -39,10 +47,10 @@ struct CatalogueRow {
     }
 
     func time(seconds: CInt, nanoseconds: CInt) throws -> Timestamp {
-        guard let fraction = UInt32(exactly: integer(nanoseconds)) else {
+        guard let fraction = UInt32(exactly: try exactInteger(nanoseconds)) else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT)
         }
-        return Timestamp(seconds: integer(seconds), nanoseconds: fraction)
+        return Timestamp(seconds: try exactInteger(seconds), nanoseconds: fraction)
     }
 }
 
@@ -67,7 +75,58 @@ extension Row {
     }
 }
 
+/// A value for a parameter of a statement.
+enum CatalogueValue {
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+    case id(ChunkID)
+    case null
+
+    init(_ bytes: [UInt8]?) { self = bytes.map { .blob($0) } ?? .null }
+}
+
 extension Statement {
+    /// Runs a statement that has no rows, without GRDB's cost for each value.
+    func run(_ values: [CatalogueValue]) throws { _ = try firstRow(values) { _ in } }
+
+    /// What `read` makes of the first row; nil if there is none.
+    func firstRow<Value>(_ values: [CatalogueValue], _ read: (CatalogueRow) throws -> Value) throws -> Value? {
+        let handle = sqliteStatement
+        sqlite3_reset(handle)
+        defer { sqlite3_reset(handle) }
+        for (index, value) in values.enumerated() { bind(value, at: CInt(index + 1)) }
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return try read(CatalogueRow(handle: handle))
+        case SQLITE_DONE: return nil
+        case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        }
+    }
+
+    private func bind(_ value: CatalogueValue, at index: CInt) {
+        let handle = sqliteStatement
+        switch value {
+        case .integer(let number): sqlite3_bind_int64(handle, index, number)
+        case .text(var text):
+            _ = text.withUTF8 { sqlite3_bind_text(handle, index, $0.baseAddress, CInt($0.count), Statement.copies) }
+        case .blob(let bytes): bytes.withUnsafeBytes { bind($0, at: index) }
+        case .id(let id): id.withUnsafeBytes { bind($0, at: index) }
+        case .null: sqlite3_bind_null(handle, index)
+        }
+    }
+
+    private func bind(_ bytes: UnsafeRawBufferPointer, at index: CInt) {
+        // A blob at no address would be NULL (sqlite.org/c3ref/bind_blob.html).
+        if bytes.isEmpty {
+            sqlite3_bind_zeroblob(sqliteStatement, index, 0)
+        } else {
+            sqlite3_bind_blob(sqliteStatement, index, bytes.baseAddress, CInt(bytes.count), Statement.copies)
+        }
+    }
+
+    /// SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
+    private static var copies: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
     /// Calls `body` with each row, until it returns false.
     func forEachRow(_ arguments: StatementArguments, _ body: (CatalogueRow) throws -> Bool) throws {
         try setArguments(arguments)
