@@ -350,7 +350,8 @@ import Testing
             #expect(!result.room.isShort && result.plan?.isReachable ?? true, name)
         } else if limit + slack < least {
             #expect(result.isShort && result.plan?.isReachable == false && result.plan?.causes != [], name)
-            if used - least + slack < limit { #expect(listed.count == scene.snapshots.count, name) }
+            // The records of forgetting may take more than it frees.
+            if used + slack < limit + least { #expect(listed.count == scene.snapshots.count, name) }
         }
         #expect(try archive.check(data: true).findings == [], name)
     }
