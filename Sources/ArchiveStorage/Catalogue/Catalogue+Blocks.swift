@@ -3,7 +3,6 @@
 package import ArchiveFormat
 internal import Foundation
 internal import GRDB
-internal import GRDBSQLite
 
 /// A block as the catalogue lists it.
 package struct StoredBlock: Sendable, Hashable {

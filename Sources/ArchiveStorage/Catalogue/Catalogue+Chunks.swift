@@ -3,7 +3,6 @@
 package import ArchiveFormat
 internal import Foundation
 internal import GRDB
-internal import GRDBSQLite
 
 extension Catalogue {
     /// The most copies of one chunk that are examined: no writer makes more.

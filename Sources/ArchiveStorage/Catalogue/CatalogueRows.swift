@@ -95,7 +95,14 @@ extension Statement {
         let handle = sqliteStatement
         sqlite3_reset(handle)
         defer { sqlite3_reset(handle) }
-        for (index, value) in values.enumerated() { bind(value, at: CInt(index + 1)) }
+        // A parameter without a value would keep that of the last time.
+        guard values.count == sqlite3_bind_parameter_count(handle) else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE)
+        }
+        for (index, value) in values.enumerated() {
+            let code = bind(value, at: CInt(index + 1))
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        }
         switch sqlite3_step(handle) {
         case SQLITE_ROW: return try read(CatalogueRow(handle: handle))
         case SQLITE_DONE: return nil
@@ -103,25 +110,25 @@ extension Statement {
         }
     }
 
-    private func bind(_ value: CatalogueValue, at index: CInt) {
+    private func bind(_ value: CatalogueValue, at index: CInt) -> CInt {
         let handle = sqliteStatement
         switch value {
-        case .integer(let number): sqlite3_bind_int64(handle, index, number)
+        case .integer(let number): return sqlite3_bind_int64(handle, index, number)
         case .text(var text):
-            _ = text.withUTF8 { sqlite3_bind_text(handle, index, $0.baseAddress, CInt($0.count), Statement.copies) }
-        case .blob(let bytes): bytes.withUnsafeBytes { bind($0, at: index) }
-        case .id(let id): id.withUnsafeBytes { bind($0, at: index) }
-        case .null: sqlite3_bind_null(handle, index)
+            return text.withUTF8 {
+                sqlite3_bind_text(handle, index, $0.baseAddress, CInt($0.count), Statement.copies)
+            }
+        case .blob(let bytes): return bytes.withUnsafeBytes { bind($0, at: index) }
+        case .id(let id): return id.withUnsafeBytes { bind($0, at: index) }
+        case .null: return sqlite3_bind_null(handle, index)
         }
     }
 
-    private func bind(_ bytes: UnsafeRawBufferPointer, at index: CInt) {
+    private func bind(_ bytes: UnsafeRawBufferPointer, at index: CInt) -> CInt {
         // A blob at no address would be NULL (sqlite.org/c3ref/bind_blob.html).
-        if bytes.isEmpty {
-            sqlite3_bind_zeroblob(sqliteStatement, index, 0)
-        } else {
-            sqlite3_bind_blob(sqliteStatement, index, bytes.baseAddress, CInt(bytes.count), Statement.copies)
-        }
+        bytes.isEmpty
+            ? sqlite3_bind_zeroblob(sqliteStatement, index, 0)
+            : sqlite3_bind_blob(sqliteStatement, index, bytes.baseAddress, CInt(bytes.count), Statement.copies)
     }
 
     /// SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
