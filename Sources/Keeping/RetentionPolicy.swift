@@ -101,9 +101,11 @@ public struct RetentionPolicy: Sendable, Hashable {
     var stored: [PolicyRecord.Tier] { tiers.map { PolicyRecord.Tier(width: $0.width, age: $0.age) } }
 
     /// Returns the width of the tier that applies at an age; nil if no tier reaches that far.
+    ///
+    /// A tier that was narrowed to an age of 0 does not apply any more, not even to a snapshot of this second.
     func width(atAge seconds: UInt64) -> UInt64? {
         if tiers.isEmpty { return 0 }
-        return tiers.first { $0.age.map { seconds <= $0 } ?? true }?.width
+        return tiers.first { $0.age.map { $0 > 0 && seconds <= $0 } ?? true }?.width
     }
 
     /// The last step of narrowing.

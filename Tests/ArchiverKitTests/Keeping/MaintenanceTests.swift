@@ -183,6 +183,8 @@ import Testing
             var widths: [UInt64] = []
             for step in 1...16 { widths.append(policy.narrowed(step: step).width(atAge: age) ?? UInt64.max) }
             #expect(widths == widths.sorted(), "at the age \(age): \(widths)")
+            // The last step keeps none by its age, not even one of this second.
+            #expect(widths.last == .max, "at the age \(age): \(widths)")
         }
     }
 
