@@ -60,6 +60,30 @@ struct SnapshotRow: Comparable {
     var arguments: StatementArguments { [root, sequence, seconds, nanoseconds, id] }
 }
 
+/// The rows of a root's paths.
+private struct PathRows {
+    private let root: Int64
+    private let db: Database
+    private let known: Statement
+    private let insertion: Statement
+
+    init(_ root: Int64, in db: Database) throws {
+        (self.root, self.db) = (root, db)
+        known = try db.cachedStatement(sql: "SELECT id, isGone FROM path WHERE root = ? AND path = ?")
+        insertion = try db.cachedStatement(sql: "INSERT INTO path (root, path, isGone, versions) VALUES (?, ?, 0, 0)")
+    }
+
+    /// The number of a path, which is entered if it has none, and whether it was removed last.
+    func enter(_ path: RelativePath) throws -> (number: Int64, isGone: Bool) {
+        let values: [CatalogueValue] = [.integer(root), .blob(path.bytes)]
+        if let row = try known.firstRow(values, { (try $0.exactInteger(0), try $0.exactInteger(1) != 0) }) {
+            return row
+        }
+        try insertion.run(values)
+        return (db.lastInsertedRowID, false)
+    }
+}
+
 // MARK: Filling
 
 extension Catalogue {
@@ -91,40 +115,31 @@ extension Catalogue {
     /// Enters the changes of the snapshot at `place`.
     func insert(_ changes: [PathChange], at place: HistoryPlace, root: Int64, into db: Database) throws {
         if changes.isEmpty { return }
+        let paths = try PathRows(root, in: db)
         let insertion = try db.cachedStatement(sql: "INSERT OR IGNORE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         let replacement = try db.cachedStatement(sql: "REPLACE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         let later = try db.cachedStatement(
             sql: "SELECT 1 FROM change WHERE path = ? AND (sequence, seconds) > (?, ?) LIMIT 1")
         let update = try db.cachedStatement(sql: "UPDATE path SET isGone = ?, versions = versions + ? WHERE id = ?")
+        let (sequence, seconds) = (CatalogueValue.integer(place.sequence), CatalogueValue.integer(place.seconds))
         for change in changes {
-            let path = try enterPath(change.path, root: root, into: db)
-            let other = try change.other.map { try enterPath($0, root: root, into: db).number }
-            let row: StatementArguments = [
-                path.number, place.sequence, place.seconds, root, change.kind.rawValue, change.object.rawValue,
-                Int64(clamping: change.size), other, change.isEdited,
+            let path = try paths.enter(change.path)
+            let number = CatalogueValue.integer(path.number)
+            let other = try change.other.map { CatalogueValue.integer(try paths.enter($0).number) } ?? .null
+            let row: [CatalogueValue] = [
+                number, sequence, seconds, .integer(root), .integer(change.kind.rawValue),
+                .integer(Int64(change.object.rawValue)), .integer(Int64(clamping: change.size)), other,
+                .integer(change.isEdited ? 1 : 0),
             ]
-            try insertion.execute(arguments: row)
+            try insertion.run(row)
             let isNew = db.changesCount > 0
-            if !isNew { try replacement.execute(arguments: row) }
+            if !isNew { try replacement.run(row) }
             var isGone = change.kind == .removed
-            if isGone != path.isGone,
-                try Int64.fetchOne(later, arguments: [path.number, place.sequence, place.seconds]) != nil
-            {
+            if isGone != path.isGone, try later.firstRow([number, sequence, seconds], { _ in true }) != nil {
                 isGone = path.isGone
             }
-            try update.execute(arguments: [isGone, isNew ? 1 : 0, path.number])
+            try update.run([.integer(isGone ? 1 : 0), .integer(isNew ? 1 : 0), number])
         }
-    }
-
-    private func enterPath(
-        _ path: RelativePath, root: Int64, into db: Database
-    ) throws -> (number: Int64, isGone: Bool) {
-        let bytes = Data(path.bytes)
-        let known = try db.cachedStatement(sql: "SELECT id, isGone FROM path WHERE root = ? AND path = ?")
-        if let row = try Row.fetchOne(known, arguments: [root, bytes]) { return (try row.value(0), try row.value(1)) }
-        try db.cachedStatement(sql: "INSERT INTO path (root, path, isGone, versions) VALUES (?, ?, 0, 0)")
-            .execute(arguments: [root, bytes])
-        return (db.lastInsertedRowID, false)
     }
 
     /// Removes the changes of the snapshot after a new one, which is its predecessor now.
@@ -157,12 +172,15 @@ extension Catalogue {
             .execute(arguments: [row.id])
         // A snapshot without known changes has no rows to remove; thinning calls this a hundred thousand times.
         if db.changesCount == 0 { return }
-        let place: StatementArguments = [row.root, row.sequence, row.seconds]
+        let place: [CatalogueValue] = [.integer(row.root), .integer(row.sequence), .integer(row.seconds)]
         let condition = "root = ? AND sequence = ? AND seconds = ?"
-        let paths = try Int64.fetchAll(
-            db.cachedStatement(sql: "SELECT path FROM change WHERE \(condition)"), arguments: place)
+        var paths: [Int64] = []
+        try db.cachedStatement(sql: "SELECT path FROM change WHERE \(condition)").forEachRow(place) { row in
+            paths.append(try row.exactInteger(0))
+            return true
+        }
         if paths.isEmpty { return }
-        try db.cachedStatement(sql: "DELETE FROM change WHERE \(condition)").execute(arguments: place)
+        try db.cachedStatement(sql: "DELETE FROM change WHERE \(condition)").run(place)
         let removal = try db.cachedStatement(
             sql: "DELETE FROM path WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM change WHERE path = ?1)")
         let update = try db.cachedStatement(
@@ -172,8 +190,8 @@ extension Catalogue {
                 ), 0) WHERE id = ?1
                 """)
         for path in paths {
-            try removal.execute(arguments: [path])
-            try update.execute(arguments: [path])
+            try removal.run([.integer(path)])
+            if db.changesCount == 0 { try update.run([.integer(path)]) }
         }
     }
 

@@ -92,21 +92,43 @@ extension Statement {
 
     /// What `read` makes of the first row; nil if there is none.
     func firstRow<Value>(_ values: [CatalogueValue], _ read: (CatalogueRow) throws -> Value) throws -> Value? {
-        let handle = sqliteStatement
-        sqlite3_reset(handle)
-        defer { sqlite3_reset(handle) }
+        var first: Value?
+        try forEachRow(values) { row in
+            first = try read(row)
+            return false
+        }
+        return first
+    }
+
+    /// Calls `body` with each row, until it returns false.
+    func forEachRow(_ values: [CatalogueValue], _ body: (CatalogueRow) throws -> Bool) throws {
+        sqlite3_reset(sqliteStatement)
         // A parameter without a value would keep that of the last time.
-        guard values.count == sqlite3_bind_parameter_count(handle) else {
+        guard values.count == sqlite3_bind_parameter_count(sqliteStatement) else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE)
         }
         for (index, value) in values.enumerated() {
             let code = bind(value, at: CInt(index + 1))
             guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         }
-        switch sqlite3_step(handle) {
-        case SQLITE_ROW: return try read(CatalogueRow(handle: handle))
-        case SQLITE_DONE: return nil
-        case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        try forEachRow(body)
+    }
+
+    /// Calls `body` with each row, until it returns false.
+    func forEachRow(_ arguments: StatementArguments, _ body: (CatalogueRow) throws -> Bool) throws {
+        try setArguments(arguments)
+        try forEachRow(body)
+    }
+
+    private func forEachRow(_ body: (CatalogueRow) throws -> Bool) throws {
+        let handle = sqliteStatement
+        defer { sqlite3_reset(handle) }
+        while true {
+            switch sqlite3_step(handle) {
+            case SQLITE_ROW: guard try body(CatalogueRow(handle: handle)) else { return }
+            case SQLITE_DONE: return
+            case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code))
+            }
         }
     }
 
@@ -133,20 +155,6 @@ extension Statement {
 
     /// SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
     private static var copies: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
-
-    /// Calls `body` with each row, until it returns false.
-    func forEachRow(_ arguments: StatementArguments, _ body: (CatalogueRow) throws -> Bool) throws {
-        try setArguments(arguments)
-        let handle = sqliteStatement
-        defer { sqlite3_reset(handle) }
-        while true {
-            switch sqlite3_step(handle) {
-            case SQLITE_ROW: guard try body(CatalogueRow(handle: handle)) else { return }
-            case SQLITE_DONE: return
-            case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code))
-            }
-        }
-    }
 }
 
 /// Caches the last value made from bytes: neighbouring rows of a list often repeat them.
