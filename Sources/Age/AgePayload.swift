@@ -37,6 +37,8 @@ struct StepCipher: Sendable {
         key = fileKey.derived(info: "payload", salt: nonce)
     }
 
+    private static let nonceLength = 12
+
     /// The nonce of a step: its number, big-endian in 11 bytes, and whether it is the last one.
     private func nonce(_ step: UInt64, _ isLast: Bool) -> [UInt8] {
         [0, 0, 0] + (0..<8).map { UInt8(truncatingIfNeeded: step >> UInt64(56 - 8 * $0)) } + [isLast ? 1 : 0]
@@ -46,17 +48,19 @@ struct StepCipher: Sendable {
         do {
             let nonce = try ChaChaPoly.Nonce(data: nonce(step, isLast))
             let box = try ChaChaPoly.seal(plain, using: key, nonce: nonce)
-            // The combined form begins with the nonce of 12 bytes.
-            return Array(box.combined.dropFirst(12))
+            // The combined form begins with the nonce.
+            return Array(box.combined.dropFirst(StepCipher.nonceLength))
         } catch { throw AgeError(.damaged, "cannot encrypt: \(error)") }
     }
 
     /// The plain bytes; nil if the step is not authentic at this place.
-    func open(_ sealed: ArraySlice<UInt8>, step: UInt64, isLast: Bool) -> [UInt8]? {
-        guard sealed.count >= Int(AgePayload.tagBytes),
-            let box = try? ChaChaPoly.SealedBox(combined: nonce(step, isLast) + sealed),
-            let plain = try? ChaChaPoly.open(box, using: key)
-        else { return nil }
-        return Array(plain)
+    func open(_ sealed: ArraySlice<UInt8>, step: UInt64, isLast: Bool) -> Data? {
+        guard sealed.count >= Int(AgePayload.tagBytes) else { return nil }
+        // The box takes bytes in this form as they are.
+        var combined = Data(capacity: StepCipher.nonceLength + sealed.count)
+        combined.append(contentsOf: nonce(step, isLast))
+        combined.append(contentsOf: sealed)
+        guard let box = try? ChaChaPoly.SealedBox(combined: combined) else { return nil }
+        return try? ChaChaPoly.open(box, using: key)
     }
 }

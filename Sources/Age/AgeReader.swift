@@ -1,6 +1,6 @@
 // Decrypts a file: any part of it by reading only the steps that hold it, or everything in order.
 
-internal import FoundationEssentials
+package import FoundationEssentials
 
 /// Decrypts one file.
 package struct AgeReader: Sendable {
@@ -84,21 +84,32 @@ package struct AgeReader: Sendable {
     ///
     /// - Parameter fetch: reads encrypted bytes; it is called once, with whole steps.
     package func read(_ range: Range<UInt64>, _ fetch: Fetch) throws -> [UInt8] {
+        var plain: [UInt8] = []
+        plain.reserveCapacity(range.clamped(to: 0..<plainLength).count)
+        try read(range, fetch) { plain += $0 }
+        return plain
+    }
+
+    /// Decrypts the plain bytes in `range`, as far as there are any, and passes them on step by step.
+    ///
+    /// - Parameters:
+    ///   - fetch: reads encrypted bytes; it is called once, with whole steps.
+    ///   - body: gets what `range` has of each step. An error after it says that a later step is not authentic.
+    package func read(_ range: Range<UInt64>, _ fetch: Fetch, _ body: (Data) throws -> Void) throws {
         let range = range.clamped(to: 0..<plainLength)
-        if range.isEmpty { return [] }
+        if range.isEmpty { return }
         let first = range.lowerBound / AgePayload.stepBytes
         let last = (range.upperBound - 1) / AgePayload.stepBytes
         let sealed = try AgeReader.fetch(place(of: first).lowerBound..<place(of: last).upperBound, fetch)
-        var plain: [UInt8] = []
-        plain.reserveCapacity(range.count)
         for step in first...last {
             let from = Int((step - first) * AgePayload.sealedStepBytes)
             let content = try open(sealed[from..<min(sealed.count, from + Int(AgePayload.sealedStepBytes))], step)
             let place = step * AgePayload.stepBytes
             let part = range.clamped(to: place..<place + UInt64(content.count))
-            plain += content[Int(part.lowerBound - place)..<Int(part.upperBound - place)]
+            let isWhole = part.count == content.count
+            try body(
+                isWhole ? content : content.subdata(in: Int(part.lowerBound - place)..<Int(part.upperBound - place)))
         }
-        return plain
     }
 
     /// Confirms `plainLength`: decrypts the last step and checks that it is marked as the last one.
@@ -106,7 +117,7 @@ package struct AgeReader: Sendable {
         _ = try open(AgeReader.fetch(place(of: lastStep), fetch)[...], lastStep)
     }
 
-    private func open(_ sealed: ArraySlice<UInt8>, _ step: UInt64) throws(AgeError) -> [UInt8] {
+    private func open(_ sealed: ArraySlice<UInt8>, _ step: UInt64) throws(AgeError) -> Data {
         guard let plain = cipher.open(sealed, step: step, isLast: step == lastStep), !(plain.isEmpty && step > 0) else {
             throw damaged(step)
         }
@@ -137,7 +148,7 @@ package struct AgeReader: Sendable {
                 plain = cipher.open(sealed[...], step: step, isLast: true)
             }
             guard let plain, !(plain.isEmpty && step > 0) else { throw damaged(step) }
-            try body(plain)
+            try body(Array(plain))
             if isLast, isEnd { return }
             if isLast { throw AgeError(.damaged, "the age file goes on behind its last step") }
             if isEnd { throw AgeError(.damaged, "the age file is cut off: its last step is missing") }

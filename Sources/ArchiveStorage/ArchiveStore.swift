@@ -286,11 +286,16 @@ package final class ArchiveStore: Sendable {
     }
 
     /// Reads the chunk `id` and verifies it, from any undamaged copy.
-    package func read(_ id: ChunkID) throws(StorageError) -> [UInt8] { try reader.read(id) }
+    package func read(_ id: ChunkID) throws(StorageError) -> [UInt8] { Array(try reader.read(id)) }
+
+    /// Reads the chunk `id` and verifies it, without copying it.
+    ///
+    /// - Returns: its bytes in a block, all of which stays in memory with them.
+    package func readInBlock(_ id: ChunkID) throws(StorageError) -> ArraySlice<UInt8> { try reader.read(id) }
 
     /// Reads the copy of the chunk `id` in the block at `place`, and verifies it.
     package func read(_ id: ChunkID, at place: BlockLocation) throws(StorageError) -> [UInt8] {
-        try reader.chunk(id, at: place)
+        Array(try reader.chunk(id, at: place))
     }
 
     /// Unpacks the block at `place` into the cache; its chunks are not verified yet.

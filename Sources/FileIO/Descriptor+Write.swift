@@ -34,6 +34,13 @@ extension Descriptor {
     package borrowing func write(
         _ bytes: [UInt8], at offset: UInt64, path: @autoclosure () -> FilePath
     ) throws(FileError) {
+        try write(bytes[...], at: offset, path: path())
+    }
+
+    /// Writes all of `bytes` at `offset`; the file's position does not change.
+    package borrowing func write(
+        _ bytes: ArraySlice<UInt8>, at offset: UInt64, path: @autoclosure () -> FilePath
+    ) throws(FileError) {
         try bytes.withUnsafeBufferPointer { bytes throws(FileError) in
             try write(UnsafeRawBufferPointer(bytes), at: offset, path: path())
         }

@@ -4,6 +4,7 @@ package import Age
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Crypto
+internal import FoundationEssentials
 package import ObjectStore
 package import Roots
 internal import Threading
@@ -69,6 +70,15 @@ package struct ReplicaReader: Sendable {
         /// - Throws: `ArchiverError` that names the object if the bytes are not the signer's.
         package func read(_ range: Range<Int>) throws(ArchiverError) -> [UInt8] {
             try reading { try reader.read(UInt64(range.lowerBound)..<UInt64(range.upperBound)) { try fetch($0) } }
+        }
+
+        /// Passes on the content in `range`, as far as there is any, in the steps in which it was encrypted.
+        ///
+        /// - Throws: `ArchiverError` that names the object if bytes behind those passed on are not the signer's.
+        func read(_ range: Range<Int>, _ body: (Data) -> Void) throws(ArchiverError) {
+            try reading {
+                try reader.read(UInt64(range.lowerBound)..<UInt64(range.upperBound), { try fetch($0) }, body)
+            }
         }
 
         /// Confirms that the object was not cut off.

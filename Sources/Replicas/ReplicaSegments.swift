@@ -4,6 +4,7 @@ internal import Age
 internal import ArchiveFormat
 package import ArchiveStorage
 internal import Dispatch
+internal import FoundationEssentials
 internal import ObjectStore
 package import Roots
 package import SystemPackage
@@ -146,7 +147,8 @@ private final class ReplicaSegment: SegmentReading {
     private static let stepBytes = Int(AgePayload.stepBytes)
     /// How many steps one request fetches: at first as many as most blocks have, then more and more.
     private static let firstReach = 4
-    private static let mostReach = 64
+    /// With those before, they have less than 3 MiB: such buffers stay in the process and are used again.
+    private static let mostReach = 44
     private static let mostStreams = 8
     /// From this reach on, the next request is made while the reader works on what the last one brought.
     private static let leastReachAhead = 16
@@ -192,19 +194,19 @@ private final class ReplicaSegment: SegmentReading {
     }
 
     /// The step `number`; fetched, if it is not kept, with those until `last` and some around it.
-    private func step(_ number: Int, until last: Int) throws(StorageError) -> [UInt8] {
+    private func step(_ number: Int, until last: Int) throws(StorageError) -> Data {
         if let known = kept(number) { return known }
         return try turn.withLock { (_) throws(StorageError) in
             if let known = kept(number) { return known }
             let steps = planned(number, until: last)
             let wanted = try fetch(steps)
             fetchAhead(after: steps)
-            return wanted[number] ?? []
+            return wanted[number] ?? Data()
         }
     }
 
     /// The step `number` if it is kept; if it was fetched ahead, what comes after is fetched, too.
-    private func kept(_ number: Int) -> [UInt8]? {
+    private func kept(_ number: Int) -> Data? {
         guard let known = cache.step(number, of: name) else { return nil }
         let steps = state.withLock { state in
             state.ahead.firstIndex { $0.contains(number) }.map { state.ahead.remove(at: $0) }
@@ -214,20 +216,31 @@ private final class ReplicaSegment: SegmentReading {
     }
 
     /// Fetches steps and keeps them.
-    private func fetch(_ steps: Range<Int>) throws(StorageError) -> [Int: [UInt8]] {
+    private func fetch(_ steps: Range<Int>) throws(StorageError) -> [Int: Data] {
+        var fetched: [Int: Data] = [:]
+        var number = steps.lowerBound
+        // Pieces begin anywhere in a step.
+        var begun = Data()
+        func keep(_ step: Data) {
+            cache.keep(step, number, of: name)
+            fetched[number] = step
+            number += 1
+        }
         let place = steps.lowerBound * ReplicaSegment.stepBytes
-        let bytes: [UInt8]
-        do { bytes = try read(place..<min(end, steps.upperBound * ReplicaSegment.stepBytes)) } catch {
-            throw StorageError(replica: error, path)
-        }
-        var fetched: [Int: [UInt8]] = [:]
-        for step in steps {
-            let start = (step - steps.lowerBound) * ReplicaSegment.stepBytes
-            guard start < bytes.count else { break }
-            let part = Array(bytes[start..<min(bytes.count, start + ReplicaSegment.stepBytes)])
-            cache.keep(part, step, of: name)
-            fetched[step] = part
-        }
+        do {
+            try read(place..<min(end, steps.upperBound * ReplicaSegment.stepBytes)) { bytes in
+                if begun.isEmpty, bytes.count == ReplicaSegment.stepBytes {
+                    keep(bytes)
+                    return
+                }
+                begun += bytes
+                while begun.count >= ReplicaSegment.stepBytes {
+                    keep(Data(begun.prefix(ReplicaSegment.stepBytes)))
+                    begun = Data(begun.dropFirst(ReplicaSegment.stepBytes))
+                }
+            }
+        } catch { throw StorageError(replica: error, path) }
+        if !begun.isEmpty { keep(begun) }
         return fetched
     }
 
@@ -279,24 +292,25 @@ private final class ReplicaSegment: SegmentReading {
         }
     }
 
-    /// Reads from all the parts that hold the range.
-    private func read(_ range: Range<Int>) throws(ArchiverError) -> [UInt8] {
-        var bytes: [UInt8] = []
+    /// Reads from all the parts that hold the range, and passes on what they have, in order.
+    private func read(_ range: Range<Int>, _ body: (Data) -> Void) throws(ArchiverError) {
         var position = range.lowerBound
         for (number, part) in parts.enumerated() where position < range.upperBound {
             guard position >= part.offset, position < part.end else { continue }
             let wanted = position - part.offset..<min(part.end, range.upperBound) - part.offset
             let object = try opened(number)
-            let read = try object.read(wanted)
+            var count = 0
+            try object.read(wanted) { bytes in
+                count += bytes.count
+                body(bytes)
+            }
             // They are kept as steps.
             object.releaseBytes()
-            guard read.count == wanted.count else {
+            guard count == wanted.count else {
                 throw ArchiverError(.replica, "\(part.object.text) became shorter while it was read")
             }
-            bytes += read
-            position += read.count
+            position += count
         }
-        return bytes
     }
 
     private func opened(_ number: Int) throws(ArchiverError) -> ReplicaReader.Opened {

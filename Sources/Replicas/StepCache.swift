@@ -1,5 +1,6 @@
 // Parts of a replica's segments that were read last: a bounded number of bytes for all segments together.
 
+internal import FoundationEssentials
 internal import Threading
 
 /// The steps that were read last, by their segments and numbers.
@@ -10,7 +11,7 @@ final class StepCache: Sendable {
     }
 
     private struct State {
-        var steps: [Place: (bytes: [UInt8], used: UInt64)] = [:]
+        var steps: [Place: (bytes: Data, used: UInt64)] = [:]
         var uses: UInt64 = 0
         var bytes = 0
     }
@@ -21,7 +22,7 @@ final class StepCache: Sendable {
     init(capacityBytes: Int) { self.capacityBytes = capacityBytes }
 
     /// The bytes of a step; nil if it is not kept.
-    func step(_ number: Int, of segment: String) -> [UInt8]? {
+    func step(_ number: Int, of segment: String) -> Data? {
         state.withLock { state in
             let place = Place(segment: segment, number: number)
             guard let found = state.steps[place]?.bytes else { return nil }
@@ -32,16 +33,19 @@ final class StepCache: Sendable {
     }
 
     /// Keeps a step, in place of those that were not used for the longest time.
-    func keep(_ bytes: [UInt8], _ number: Int, of segment: String) {
+    func keep(_ bytes: Data, _ number: Int, of segment: String) {
         state.withLock { state in
             state.uses += 1
             if let old = state.steps.updateValue((bytes, state.uses), forKey: Place(segment: segment, number: number)) {
                 state.bytes -= old.bytes.count
             }
             state.bytes += bytes.count
-            while state.bytes > capacityBytes, let oldest = state.steps.min(by: { $0.value.used < $1.value.used }) {
-                state.bytes -= oldest.value.bytes.count
-                state.steps[oldest.key] = nil
+            guard state.bytes > capacityBytes else { return }
+            // Several at once: each time, all are looked at.
+            for (place, step) in state.steps.sorted(by: { $0.value.used < $1.value.used }) {
+                if state.bytes <= capacityBytes - capacityBytes / 8 { return }
+                state.bytes -= step.bytes.count
+                state.steps[place] = nil
             }
         }
     }

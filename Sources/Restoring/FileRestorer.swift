@@ -71,7 +71,9 @@ struct FileRestorer: Sendable {
     }
 
     private func replace(_ job: FileJob, _ metadata: inout MetadataWriter) throws -> UInt64 {
-        let temporary = try TemporaryFile(in: job.directory.descriptor, path: FilePath(job.path))
+        let temporary = try TemporaryFile(
+            in: job.directory.descriptor, permissions: FileRestorer.permissions(whileWriting: job.entry),
+            path: FilePath(job.path))
         let count = try write(job.entry, to: temporary.file, job.path)
         metadata.apply(job.entry, to: temporary.file, path: job.path)
         try temporary.rename(to: job.name)

@@ -51,6 +51,8 @@ package final class RestoreWriter {
         var metadata: MetadataWriter
         var files: [(kind: RestoreAction.Kind, bytes: UInt64)] = []
         var problems: [RestoreProblem] = []
+        /// New files whose names were taken in the meantime.
+        var taken: [RelativePath] = []
         var unfit: [FileJob] = []
         var isInterrupted = false
     }
@@ -58,7 +60,8 @@ package final class RestoreWriter {
     /// The size of one thread's batch; limits the number of open directories and the bytes being written.
     private static let batchItems = 128
     private static let batchBytes: UInt64 = 1 << 20
-    private static let width = 3
+    /// More than two cores need: they wait for directories and for replicas.
+    private static let width = 5
 
     /// - Parameters:
     ///   - isMarked: whether the root is marked as incomplete until the restore has ended.
@@ -116,9 +119,16 @@ package final class RestoreWriter {
             return
         }
         try attempt(step.path, isOfDirectory: (step.wanted ?? step.present)?.kind == .directory) {
-            if try change(step, action.kind) { result.count(action.kind) }
+            do {
+                if try change(step, action.kind) { result.count(action.kind) }
+            } catch let error as FileError where error.code == .fileExists && isNew(step) {
+                throw changed(step.path)
+            }
         }
     }
+
+    /// Whether a new object is created under its own name at once, which fails if the name is taken.
+    private func isNew(_ step: RestoreStep) -> Bool { isMarked && step.present == nil }
 
     /// Runs `body`; if it fails for `path` only, records the problem and continues.
     private func attempt(_ path: RelativePath, isOfDirectory: Bool = false, _ body: () throws -> Void) throws {
@@ -136,6 +146,13 @@ package final class RestoreWriter {
         if problem.isOfDirectory { closed = problem.path }
         result.failed += 1
         result.add(problem)
+    }
+
+    /// The problem of a path at which another object appeared or changed.
+    private func changed(_ path: RelativePath) -> RestoreProblem {
+        result.skipped += 1
+        return RestoreProblem(
+            path, "\(path) changed while the restore ran and was not restored", remedy: "restore again")
     }
 
     /// Creates the missing directories above `path`; `finish` sets their metadata.
@@ -249,11 +266,7 @@ package final class RestoreWriter {
         }
         let parent = try directories.directory(at: path.parent ?? .root)
         let name = CName(path.name)
-        guard try isAsExpected(step, name, in: parent) else {
-            result.skipped += 1
-            throw RestoreProblem(
-                path, "\(path) changed while the restore ran and was not restored", remedy: "restore again")
-        }
+        guard try isNew(step) || isAsExpected(step, name, in: parent) else { throw changed(path) }
         defer { if let inode = step.present?.linkGroup { changedInodes.insert(inode) } }
         switch (step.present?.kind, step.wanted) {
         case (.directory, let wanted) where wanted?.kind != .directory:
@@ -334,6 +347,8 @@ package final class RestoreWriter {
                         written.isInterrupted = true
                     } catch let error as FileError where error.code.meansFullDisk && !isMarked {
                         written.unfit.append(job)
+                    } catch let error as FileError where error.code == .fileExists && job.isNew {
+                        written.taken.append(job.path)
                     } catch {
                         guard let problem = RestoreProblem(job.path, error) else { throw error }
                         written.problems.append(problem)
@@ -347,6 +362,7 @@ package final class RestoreWriter {
                 let bytes = written.files.reduce(UInt64(0)) { $0.addingSaturating($1.bytes) }
                 sync?.add(files: written.files.count, bytes: bytes)
                 for problem in written.problems { fail(problem) }
+                for path in written.taken { fail(changed(path)) }
                 unfit += written.unfit
                 if written.isInterrupted { result.isInterrupted = true }
                 for case .finish(let level) in written.work { try attempt(level.path) { try finish(level) } }
@@ -375,13 +391,13 @@ package final class RestoreWriter {
         _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory, as kind: RestoreAction.Kind,
         over present: Entry? = nil, isGone: Bool = false
     ) throws -> Bool {
+        let isNew = isMarked && kind == .create && !isGone
         if let member = try links.member(of: entry), member != path {
-            if try link(path, name, in: parent, to: member) { return true }
+            if try link(path, name, in: parent, to: member, isNew: isNew) { return true }
             // The next name may be linked to this one.
             result.warn("\(path) is a copy: \(member) cannot be linked there")
         }
         if entry.kind == .file {
-            let isNew = isMarked && kind == .create && !isGone
             var job = FileJob(entry: entry, path: path, directory: parent, name: name, isNew: isNew, kind: kind)
             if let present, present.kind == .file, present.linkGroup == nil, !present.isUnstable {
                 job.present = present
@@ -395,17 +411,19 @@ package final class RestoreWriter {
             links.replace(by: path, of: entry)
             return false
         }
-        try createSpecial(entry, at: path, name, in: parent)
+        try createSpecial(entry, at: path, name, in: parent, isNew: isNew)
         metadata.apply(entry, to: name, in: parent.descriptor, path: path)
         links.replace(by: path, of: entry)
         return true
     }
 
     /// Creates an object without content under a temporary name, so that the old object stays until that has succeeded.
+    ///
+    /// - Parameter isNew: whether there is no old object; it gets its name at once.
     private func createSpecial(
-        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory
+        _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory, isNew: Bool
     ) throws {
-        let temporary = TemporaryFile.newName()
+        let made = isNew ? name : TemporaryFile.newName()
         switch entry.kind {
         case .symbolicLink:
             guard case .linkTarget(let target) = entry.content, !target.isEmpty else {
@@ -413,14 +431,14 @@ package final class RestoreWriter {
                     path, "\(path) cannot be restored: the archive does not have the link's target",
                     remedy: Advice.checkData.text, isDamage: true)
             }
-            try parent.descriptor.createSymbolicLink(temporary, target: CName(target), path: FilePath(path))
+            try parent.descriptor.createSymbolicLink(made, target: CName(target), path: FilePath(path))
         case .fifo:
             try parent.descriptor.createSpecialFile(
-                temporary, kind: .fifo, permissions: entry.permissions, path: FilePath(path))
+                made, kind: .fifo, permissions: entry.permissions, path: FilePath(path))
         case .characterDevice, .blockDevice:
             do {
                 try parent.descriptor.createSpecialFile(
-                    temporary, kind: entry.kind, permissions: entry.permissions, device: entry.device,
+                    made, kind: entry.kind, permissions: entry.permissions, device: entry.device,
                     path: FilePath(path))
             } catch {
                 guard error.code == .notPermitted || error.code == .permissionDenied else { throw error }
@@ -431,29 +449,29 @@ package final class RestoreWriter {
         case .socket, .file, .directory:
             return
         }
-        try parent.descriptor.replace(name, with: temporary, path: FilePath(path))
+        if !isNew { try parent.descriptor.replace(name, with: made, path: FilePath(path)) }
     }
 
     /// Makes the name a hard link to `member`.
     ///
     /// - Returns: false if the file `member` cannot be linked there.
     private func link(
-        _ path: RelativePath, _ name: CName, in parent: SharedDirectory, to member: RelativePath
+        _ path: RelativePath, _ name: CName, in parent: SharedDirectory, to member: RelativePath, isNew: Bool
     ) throws -> Bool {
         let existing = try root.directory.descriptor.openParent(of: member)
         if let status = try FileStatus.read(existing.name, in: existing.directory, path: member) {
             changedInodes.insert(status.inode)
         }
-        let temporary = TemporaryFile.newName()
+        let made = isNew ? name : TemporaryFile.newName()
         let failure = RestoreWriter.failure { () throws(FileError) in
             try parent.descriptor.createLink(
-                temporary, to: existing.name, in: existing.directory, path: FilePath(path))
+                made, to: existing.name, in: existing.directory, path: FilePath(path))
         }
         if let failure {
             guard RestoreWriter.meansNoLinks(failure.code) else { throw failure }
             return false
         }
-        try parent.descriptor.replace(name, with: temporary, path: FilePath(path))
+        if !isNew { try parent.descriptor.replace(name, with: made, path: FilePath(path)) }
         return true
     }
 

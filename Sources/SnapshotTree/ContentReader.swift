@@ -7,7 +7,7 @@ package import ArchiveStorage
 package struct ContentReader {
     /// A run of a file's bytes.
     package enum Piece {
-        case data([UInt8])
+        case data(ArraySlice<UInt8>)
         /// This many bytes that read as zeros.
         case hole(UInt64)
 
@@ -73,7 +73,7 @@ package struct ContentReader {
         if let bytes = inline {
             inline = nil
             left = 0
-            return .data(bytes)
+            return .data(bytes[...])
         }
         try fill()
         let slice = slices.popFirst()
@@ -85,7 +85,7 @@ package struct ContentReader {
         left -= length
         guard let slice else { return nil }
         guard let chunk = slice.chunk else { return .hole(slice.length) }
-        let bytes = try store.read(chunk)
+        let bytes = try store.readInBlock(chunk)
         guard UInt64(bytes.count) == slice.length else {
             throw try store.undecodable(chunk, .malformed("a chunk has another length than its slice records"))
         }

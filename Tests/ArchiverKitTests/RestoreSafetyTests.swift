@@ -116,6 +116,33 @@ import Testing
         #expect(try root.read("b") == Array("old".utf8))
     }
 
+    /// Nothing else was there when the restore began, so it does not look before it creates.
+    @Test("what takes a name while a restore into a new directory runs is left as it is") func takenName() throws {
+        let sandbox = try Sandbox()
+        let names = ["directory", "file", "link", "other name", "pipe"] as [FilePath]
+        try sandbox.root.makeDirectory("directory")
+        try sandbox.root.write("file", "x")
+        try sandbox.root.makeSymbolicLink("link", to: "file")
+        try sandbox.root.write("a", "of two names")
+        try sandbox.root.makeLink("other name", to: "a")
+        try sandbox.root.makeNode("pipe", S_IFIFO | 0o600)
+        let snapshot = try sandbox.capture()
+        let target = sandbox.base.full("target")
+        let base = sandbox.base
+        let options = RestoreOptions(target: target)
+        let result = try sandbox.archive.restore(snapshot, options) { action in
+            let name = FilePath("target").appending(action.path.description)
+            if names.contains(FilePath(action.path.description)) { try? base.write(name, "of another program") }
+        }
+        #expect(result.skipped == names.count && result.failed == names.count)
+        for name in names {
+            #expect(try base.read(FilePath("target").pushing(name)) == Array("of another program".utf8), "\(name)")
+            let message = "\(name) changed while the restore ran and was not restored"
+            #expect(result.problems.contains { $0.message == message })
+        }
+        #expect(try base.read("target/a") == Array("of two names".utf8))
+    }
+
     /// The restored name is linked to names that needed only new metadata.
     @Test("a removed name of a file with changed permissions is restored") func furtherName() throws {
         let sandbox = try Sandbox()

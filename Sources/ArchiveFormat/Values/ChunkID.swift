@@ -18,7 +18,10 @@ public struct ChunkID: Hashable, Sendable {
     }
 
     /// The id of `bytes`.
-    package init(hashing bytes: [UInt8]) {
+    package init(hashing bytes: [UInt8]) { self.init(hashing: bytes[...]) }
+
+    /// The id of `bytes`.
+    package init(hashing bytes: ArraySlice<UInt8>) {
         self = bytes.withUnsafeBytes { ChunkID(hashing: $0) }
     }
 

@@ -20,8 +20,8 @@ extension ArchiveStore {
             do {
                 let block = try reader.block(at: location)
                 if block.header.depth <= limit {
-                    return BaseChunk(
-                        id: id, bytes: try reader.chunk(id, at: location), depth: block.header.depth, cost: block.cost)
+                    let bytes = Array(try reader.chunk(id, at: location))
+                    return BaseChunk(id: id, bytes: bytes, depth: block.header.depth, cost: block.cost)
                 }
                 if limit == BlockHeader.depthLimit - 1 { limit = ArchiveStore.branchingDepth(after: id) }
                 guard let below = block.header.base(of: id) else { return nil }

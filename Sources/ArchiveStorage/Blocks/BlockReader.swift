@@ -49,7 +49,9 @@ final class BlockReader: Sendable {
     }
 
     /// Reads the chunk `id` and verifies it, from the cache or any undamaged copy.
-    func read(_ id: ChunkID) throws(StorageError) -> [UInt8] {
+    ///
+    /// - Returns: its bytes in the block, without a copy.
+    func read(_ id: ChunkID) throws(StorageError) -> ArraySlice<UInt8> {
         if let recent = recentChunk(id) { return recent }
         guard let location = try catalogue.location(of: id) else {
             throw StorageError.missing(id, in: directory)
@@ -57,12 +59,12 @@ final class BlockReader: Sendable {
         do { return try chunk(id, at: location) } catch {
             var search = CopySearch(self)
             guard let bytes = search.bytes(of: id) else { throw error }
-            return bytes
+            return bytes[...]
         }
     }
 
     /// Reads the chunk `id` in the block at `location`; its SHA-256 is verified.
-    func chunk(_ id: ChunkID, at location: BlockLocation) throws(StorageError) -> [UInt8] {
+    func chunk(_ id: ChunkID, at location: BlockLocation) throws(StorageError) -> ArraySlice<UInt8> {
         let block = try block(at: location)
         guard let range = block.range(of: id) else { throw StorageError.missing(id, in: directory) }
         return try verified(id, block, range, at: location)
@@ -71,15 +73,15 @@ final class BlockReader: Sendable {
     /// The chunk `id` from a cached block, if its SHA-256 is right.
     ///
     /// - Returns: nil otherwise: another copy may have the right bytes.
-    private func recentChunk(_ id: ChunkID) -> [UInt8]? {
+    private func recentChunk(_ id: ChunkID) -> ArraySlice<UInt8>? {
         guard let (block, range, location) = cache.block(holding: ChunkPrefix(id)) else { return nil }
         return try? verified(id, block, range, at: location)
     }
 
     private func verified(
         _ id: ChunkID, _ block: DecodedBlock, _ range: Range<Int>, at location: BlockLocation
-    ) throws(StorageError) -> [UInt8] {
-        let bytes = range.count == block.raw.count ? block.raw : Array(block.raw[range])
+    ) throws(StorageError) -> ArraySlice<UInt8> {
+        let bytes = block.raw[range]
         guard ChunkID(hashing: bytes) == id else {
             throw StorageError.damaged(
                 try segment(location.segment).path, offset: location.offset, .checksumMismatch("chunk \(id)"))

@@ -194,7 +194,7 @@ struct ContentDigest: Hashable {
         var reader = ContentReader(content, in: store)
         while let piece = try reader.next() {
             switch piece {
-            case .data(let bytes): add(bytes[...])
+            case .data(let bytes): add(bytes)
             case .hole(let length):
                 var left = length
                 while left > 0 {

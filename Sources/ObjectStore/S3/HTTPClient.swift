@@ -122,6 +122,8 @@ private final class Exchange {
     var failure: ObjectStoreError?
 
     private static let headerLimit = 100
+    /// What an answer gets at once, before any of it is there: as much as parts of segments have.
+    private static let mostReservedBytes: UInt64 = 8 << 20
 
     init(_ request: HTTPRequest, _ closing: StoreClosing, _ operation: String) {
         (self.request, self.closing, self.operation) = (request, closing, operation)
@@ -183,6 +185,10 @@ private final class Exchange {
         }
         guard headers.count < Exchange.headerLimit, let colon = text.firstIndex(of: ":") else { return }
         let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-        headers[text[..<colon].lowercased()] = String(value.prefix { !$0.isNewline })
+        let name = text[..<colon].lowercased()
+        headers[name] = String(value.prefix { !$0.isNewline })
+        if name == "content-length", let length = headers[name].flatMap({ UInt64($0) }) {
+            body.reserveCapacity(Int(min(length, request.answerLimit, Exchange.mostReservedBytes)))
+        }
     }
 }
