@@ -150,8 +150,10 @@ private final class ReplicaSegment: SegmentReading {
     /// With those before, they have less than 3 MiB: such buffers stay in the process and are used again.
     private static let mostReach = 44
     private static let mostStreams = 8
-    /// From this reach on, the next request is made while the reader works on what the last one brought.
+    /// From this reach on, the next requests are made while the reader works on what the last one brought.
     private static let leastReachAhead = 16
+    /// How many requests bring what no reader has begun with: with one, the reader waits whenever the store is slower.
+    private static let mostAhead = 2
     /// A reader that is at most so many steps beyond a stream belongs to it: threads that share their work take turns.
     private static let streamWidth = 16
     /// A commit has its contents before its tree, and the snapshot last: what comes before is likely to be read next.
@@ -248,21 +250,27 @@ private final class ReplicaSegment: SegmentReading {
     ///
     /// A failure is left to the reader, who tries again.
     private func fetchAhead(after steps: Range<Int>) {
-        let next = steps.upperBound
-        let goesOn = state.withLock { state in
-            state.streams.contains { $0.next == next && $0.reach >= ReplicaSegment.leastReachAhead }
+        let next: Int? = state.withLock { state in
+            var (next, ahead) = (steps.upperBound, 0)
+            while let fetched = state.ahead.first(where: { $0.lowerBound == next }) {
+                (next, ahead) = (fetched.upperBound, ahead + 1)
+            }
+            let goesOn = state.streams.contains { $0.next == next && $0.reach >= ReplicaSegment.leastReachAhead }
+            return goesOn && ahead < ReplicaSegment.mostAhead ? next : nil
         }
-        guard goesOn, next * ReplicaSegment.stepBytes < end else { return }
+        guard let next, next * ReplicaSegment.stepBytes < end else { return }
         ReplicaSegment.queue.async { [self] in
-            turn.withLock { _ in
-                guard cache.step(next, of: name) == nil else { return }
+            let isFetched = turn.withLock { _ in
+                guard cache.step(next, of: name) == nil else { return false }
                 let steps = planned(next, until: next)
-                guard (try? fetch(steps)) != nil else { return }
+                guard (try? fetch(steps)) != nil else { return false }
                 state.withLock { state in
                     state.ahead.append(steps)
                     if state.ahead.count > ReplicaSegment.mostStreams { state.ahead.removeFirst() }
                 }
+                return true
             }
+            if isFetched { fetchAhead(after: steps) }
         }
     }
 
