@@ -58,6 +58,9 @@ import Testing
                 try writer.bytes(start..<end, plainLength: UInt64(size), read) == Array(file[Int(start)..<Int(end)]))
             let part = (start..<end).clamped(to: 0..<UInt64(size))
             #expect(try reader.read(start..<end, fetch(file)) == read(part))
+            var steps: [[UInt8]] = []
+            try reader.read(start..<end, fetch(file)) { steps.append(Array($0)) }
+            #expect(Array(steps.joined()) == read(part) && steps.allSatisfy { (1...65_536).contains($0.count) })
         }
     }
 

@@ -51,7 +51,7 @@ struct Replication: Line {
 
     private func rows(of kind: ReplicaPlace.Kind, _ scene: Scene) throws -> [Row] {
         let (workshop, restic) = (scene.workshop, Restic())
-        let hasRestic = restic.isInstalled
+        let hasRestic = restic.isInstalled && !workshop.isOlder
         var place = try ReplicaPlace(kind, workshop)
         let cache = workshop.place("cache")
         func resticCommand(_ words: String..., at place: ReplicaPlace) -> Command {
@@ -67,7 +67,7 @@ struct Replication: Line {
         var rows = try contest(
             "a first copy of \(corpus.description)",
             [
-                Contender("archiver") { round in
+                Contender(workshop.archiver.name) { round in
                     place = try ReplicaPlace(kind, workshop)
                     let name = "bench\(workshop.place("replica").lastComponent?.string.filter(\.isNumber) ?? "")"
                     let url = place.url
@@ -101,13 +101,13 @@ struct Replication: Line {
         rows += try contest(
             "list",
             [
-                Contender("archiver") { _ in try scene.reading("list", "--all", at: place).measured() },
+                Contender(workshop.archiver.name) { _ in try scene.reading("list", "--all", at: place).measured() },
                 hasRestic ? Contender("restic") { _ in try resticCommand("snapshots", at: place).measured() } : nil,
             ], yardstick: "restic")
         rows += try contest(
             "read one file of the latest state",
             [
-                Contender("archiver") { _ in
+                Contender(workshop.archiver.name) { _ in
                     try scene.reading("cat", "latest:\(Replication.file)", root[0], root[1], at: place).measured()
                 },
                 hasRestic
@@ -118,29 +118,30 @@ struct Replication: Line {
         rows += try contest(
             "restore everything without a local archive",
             [
-                Contender("archiver") { _ in
+                Contender(workshop.archiver.name) { _ in
                     try workshop.withPlace("restored") { target in
                         let run = try scene.reading(
                             "restore", "latest", root[0], root[1], "--target", target.string, at: place
-                        ).measured()
+                        ).measuredToDisk(target)
                         try TreeComparison.check(scene.tree, target)
                         return run
                     }
                 },
-                Contender("archiver, clone") { _ in
+                Contender("\(workshop.archiver.name), clone") { _ in
                     try workshop.withPlace("clone") { target in
                         try Command(
                             [
                                 workshop.archiver.binary, "replica", "clone", place.url, target.string, "--identity",
                                 scene.key.file, "--quiet",
                             ], environment: place.environment
-                        ).measured()
+                        ).measuredToDisk(target)
                     }
                 },
                 hasRestic
                     ? Contender("restic") { _ in
                         try workshop.withPlace("restored") { target in
-                            try resticCommand("restore", "latest", "--target", target.string, at: place).measured()
+                            try resticCommand("restore", "latest", "--target", target.string, at: place)
+                                .measuredToDisk(target)
                         }
                     } : nil,
             ], yardstick: "restic", goals: [.time(times: 0.5, of: "restic")])

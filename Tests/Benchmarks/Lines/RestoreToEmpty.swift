@@ -25,7 +25,7 @@ struct RestoreToEmpty: Line {
             for command in program.capture(tree, into: store) { try command.run() }
             return Contender(program.name) { _ in
                 try workshop.withPlace("restored") { target in
-                    let run = try program.restoreLatest(of: tree, from: store, to: target).measured()
+                    let run = try program.restoreLatest(of: tree, from: store, to: target).measuredToDisk(target)
                     try TreeComparison.check(tree, program.restored(tree, in: target))
                     return run
                 }
@@ -33,7 +33,7 @@ struct RestoreToEmpty: Line {
         }
         contenders.append(
             Contender(Floors.copyName) { _ in
-                try workshop.withPlace("copy") { try Floors.copy(tree, to: $0).measured() }
+                try workshop.withPlace("copy") { try Floors.copy(tree, to: $0).measuredToDisk($0) }
             })
         return try workshop.contest(name, summary, contenders, yardstick: restic.name, goals: terms.restoreGoals)
     }

@@ -52,6 +52,11 @@ struct Command {
     /// Runs the program as one piece of work.
     func measured() throws -> Measurement { try [self].measured() }
 
+    /// Runs a program that writes below `target`, until all of it is on the disk: some return before that, others not.
+    func measuredToDisk(_ target: FilePath) throws -> Measurement {
+        try [self, Command("sync", "--file-system", target.string)].measured()
+    }
+
     /// Waits until all earlier writes are on disk and no file has just changed, as archiver waits for that before it
     /// reads a file.
     fileprivate static func calmDown() {

@@ -13,7 +13,7 @@ final class Workshop {
     /// The measured binary whose turn it is.
     private(set) var archiver: Archiver
     /// Whether it is the turn of an older one, which does the same work without the other programs.
-    private var isOlder = false
+    private(set) var isOlder = false
     /// The git repository to replay; nil for none.
     let repository: FilePath?
     /// Existing corpora, by name.
@@ -132,7 +132,9 @@ final class Workshop {
     func contest(
         _ line: String, _ work: String, _ contenders: [Contender], yardstick: String? = nil, goals: [Goal] = []
     ) throws -> [Row] {
-        let contenders = contenders.filter { !isOlder || $0.name == archiver.name }
+        let contenders = contenders.filter { contender in
+            !isOlder || contender.name == archiver.name || contender.name.hasPrefix("\(archiver.name), ")
+        }
         var runs = [[Measurement]](repeating: [], count: contenders.count)
         for round in 1...rounds {
             for (index, contender) in contenders.enumerated() {
