@@ -201,9 +201,16 @@ private final class ReplicaSegment: SegmentReading {
         return try turn.withLock { (_) throws(StorageError) in
             if let known = kept(number) { return known }
             let steps = planned(number, until: last)
-            let wanted = try fetch(steps)
-            fetchAhead(after: steps)
-            return wanted[number] ?? Data()
+            do throws(StorageError) {
+                let wanted = try fetch(steps)
+                fetchAhead(after: steps)
+                return wanted[number] ?? Data()
+            } catch {
+                // Another step may be the damaged one.
+                guard error.code == .damaged, steps.count > 1 else { throw error }
+                if let known = kept(number) { return known }
+                return try fetch(number..<number + 1)[number] ?? Data()
+            }
         }
     }
 

@@ -118,6 +118,22 @@ struct SegmentReadingTests {
         #expect(wrong.withLock(\.self) == 0)
     }
 
+    @Test("of a damaged object, everything is read but the step that is damaged", arguments: [2, 7, 30, 59])
+    func damaged(_ step: Int) throws {
+        let (scene, content, opened) = try segment()
+        let steps = content.count / SegmentReadingTests.step
+        let object = try #require(scene.objects.objects.max { $0.value.count < $1.value.count })
+        var bytes = object.value
+        // The encrypted steps are at its end, each with a tag of 16 bytes.
+        let tags = (content.count + SegmentReadingTests.step - 1) / SegmentReadingTests.step * 16
+        bytes[bytes.count - tags - content.count + step * (SegmentReadingTests.step + 16) + 100] ^= 1
+        scene.objects.objects[object.key] = bytes
+        for order in [Array(0..<steps), (0..<steps).reversed()] {
+            let unread = order.filter { (try? read($0, of: opened, equals: content)) != true }
+            #expect(unread == [step])
+        }
+    }
+
     @Test("while a reader works on what it has, what comes next is fetched")
     func ahead() throws {
         let (scene, content, opened) = try segment()
