@@ -119,7 +119,7 @@ public struct RetentionPolicy: Sendable, Hashable {
     ///
     /// - Parameter step: 1 for the first, `lastStep` for the last.
     func narrowed(step: Int) -> RetentionPolicy {
-        if step >= RetentionPolicy.lastStep { return RetentionPolicy(checked: [Tier(width: Width.week << 20, age: 0)]) }
+        if step >= RetentionPolicy.lastStep { return RetentionPolicy(checked: [Tier(width: 0, age: 0)]) }
         let isEndless = tiers.allSatisfy { $0.width == 0 && $0.age == nil }
         let base = isEndless ? RetentionPolicy.usual : self
         let factor = UInt64(1) << UInt64(min(max(step - 1, 0), 20))

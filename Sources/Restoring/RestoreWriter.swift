@@ -121,14 +121,14 @@ package final class RestoreWriter {
         try attempt(step.path, isOfDirectory: (step.wanted ?? step.present)?.kind == .directory) {
             do {
                 if try change(step, action.kind) { result.count(action.kind) }
-            } catch let error as FileError where error.code == .fileExists && isNew(step) {
+            } catch let error as FileError where error.code == .fileExists && isNew(action.kind) {
                 throw changed(step.path)
             }
         }
     }
 
-    /// Whether a new object is created under its own name at once, which fails if the name is taken.
-    private func isNew(_ step: RestoreStep) -> Bool { isMarked && step.present == nil }
+    /// Whether an object is created under its own name at once, which fails if the name is taken.
+    private func isNew(_ kind: RestoreAction.Kind) -> Bool { isMarked && kind == .create }
 
     /// Runs `body`; if it fails for `path` only, records the problem and continues.
     private func attempt(_ path: RelativePath, isOfDirectory: Bool = false, _ body: () throws -> Void) throws {
@@ -266,7 +266,7 @@ package final class RestoreWriter {
         }
         let parent = try directories.directory(at: path.parent ?? .root)
         let name = CName(path.name)
-        guard try isNew(step) || isAsExpected(step, name, in: parent) else { throw changed(path) }
+        guard try isNew(kind) || isAsExpected(step, name, in: parent) else { throw changed(path) }
         defer { if let inode = step.present?.linkGroup { changedInodes.insert(inode) } }
         switch (step.present?.kind, step.wanted) {
         case (.directory, let wanted) where wanted?.kind != .directory:
@@ -313,7 +313,7 @@ package final class RestoreWriter {
                 let job = FileJob(
                     entry: replacement, path: path, directory: parent, name: name, isNew: false, kind: .replace)
                 result.count(.replace, bytes: try files.write(job, &metadata))
-            } else if try create(replacement, at: path, name, in: parent, as: .replace, isGone: true) {
+            } else if try create(replacement, at: path, name, in: parent, as: .replace) {
                 result.count(.replace)
             }
         }
@@ -383,15 +383,13 @@ package final class RestoreWriter {
 
     /// Creates an object that is not a directory.
     ///
-    /// - Parameters:
-    ///   - present: the object that it replaces.
-    ///   - isGone: whether the object that it replaces was removed already.
+    /// - Parameter present: the object that it replaces.
     /// - Returns: whether the caller must count it; otherwise it is counted here or later.
     private func create(
         _ entry: Entry, at path: RelativePath, _ name: CName, in parent: SharedDirectory, as kind: RestoreAction.Kind,
-        over present: Entry? = nil, isGone: Bool = false
+        over present: Entry? = nil
     ) throws -> Bool {
-        let isNew = isMarked && kind == .create && !isGone
+        let isNew = isNew(kind)
         if let member = try links.member(of: entry), member != path {
             if try link(path, name, in: parent, to: member, isNew: isNew) { return true }
             // The next name may be linked to this one.

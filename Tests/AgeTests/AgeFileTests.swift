@@ -51,9 +51,13 @@ import Testing
         let reader = try AgeReader(length: length, [identity], fetch(file))
         #expect(reader.plainLength == UInt64(size))
         try reader.checkEnd(fetch(file))
-        for _ in 0..<40 {
+        let ends: [UInt64] = [0, 1, 65_535, 65_536, 65_537, 131_072].filter { $0 <= length }
+        let anywhere = (0..<40).map { _ in
             let start = UInt64.random(in: 0...length, using: &random)
-            let end = UInt64.random(in: start...length, using: &random)
+            return start..<UInt64.random(in: start...length, using: &random)
+        }
+        for range in anywhere + ends.flatMap({ end in ends.filter { $0 <= end }.map { $0..<end } }) {
+            let (start, end) = (range.lowerBound, range.upperBound)
             #expect(
                 try writer.bytes(start..<end, plainLength: UInt64(size), read) == Array(file[Int(start)..<Int(end)]))
             let part = (start..<end).clamped(to: 0..<UInt64(size))
