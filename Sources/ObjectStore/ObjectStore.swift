@@ -80,6 +80,8 @@ package struct ObjectEntry: Sendable, Hashable {
 /// A store may read them several times, and gets the same each time.
 package protocol ObjectSource: Sendable {
     var length: UInt64 { get }
+    /// The most bytes to read and send at a time; all sources have at least one.
+    var pieceBytes: UInt64 { get }
     /// The bytes in `range`, which is within the length.
     func read(_ range: Range<UInt64>) throws -> [UInt8]
     /// The same bytes for a reader that does not send them: nothing slows it down.
@@ -87,6 +89,7 @@ package protocol ObjectSource: Sendable {
 }
 
 extension ObjectSource {
+    package var pieceBytes: UInt64 { ObjectLimit.pieceBytes }
     package var unpaced: any ObjectSource { self }
 }
 
@@ -104,8 +107,8 @@ package struct BytesSource: ObjectSource {
 package enum ObjectLimit {
     /// The most bytes that one `get` returns.
     package static let bytesInMemory: UInt64 = 1 << 30
-    /// How many bytes of a source are read at a time.
-    static let pieceBytes: UInt64 = 1 << 20
+    /// The most bytes of a source that are read at a time.
+    package static let pieceBytes: UInt64 = 1 << 20
 }
 
 extension ObjectSource {
@@ -115,7 +118,7 @@ extension ObjectSource {
     ) throws(ObjectStoreError) {
         var position: UInt64 = 0
         while position < length {
-            let range = position..<min(length, position + ObjectLimit.pieceBytes)
+            let range = position..<min(length, position + pieceBytes)
             try body(piece(range, operation))
             position = range.upperBound
         }

@@ -160,7 +160,7 @@ extension Replicator {
     /// - Parameter complete: sends everything that was committed before; it returns false if the replica lacks some.
     /// - Returns: whether there is a new one; none is made if the catalogue is too large.
     func makeCheckpoint(
-        _ progress: inout ReplicaProgress, _ isCancelled: @Sendable () -> Bool,
+        _ progress: inout ReplicaProgress, _ isCancelled: @escaping @Sendable () -> Bool,
         complete: (inout ReplicaProgress) throws -> Bool
     ) throws -> Bool {
         // Under the lock there is one of each; a killed process may have left them.
@@ -199,7 +199,7 @@ extension Replicator {
             named = ReplicaTime(Timestamp(seconds: newest.time.seconds + 1))
         }
         let object = ReplicaObject.checkpoint(name: named.objectName)
-        let bytes = try put(object, source, Array(hash.finalize()), time)
+        let bytes = try put(object, source, Array(hash.finalize()), time, isCancelled)
         progress.checkpoint = ReplicaProgress.Checkpoint(name: named.objectName, bytes: bytes)
         progress.bytesSinceCheckpoint = 0
         try progress.write(name.text, in: store.layout)

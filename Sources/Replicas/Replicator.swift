@@ -254,7 +254,8 @@ package final class Replicator: Sendable {
     }
 
     private func send(
-        _ item: Work, _ time: ReplicaTime, _ sending: Sending, _ isCancelled: () -> Bool
+        _ item: Work, _ time: ReplicaTime, _ sending: Sending,
+        _ isCancelled: @escaping @Sendable () -> Bool
     ) throws {
         let content = SegmentRange(try store.open(item.row), item.range)
         let digest = try content.sha256(isCancelled)
@@ -268,7 +269,7 @@ package final class Replicator: Sendable {
                 try progress.write(name.text, in: layout)
             }
         }
-        try put(item.object, content, digest, time)
+        try put(item.object, content, digest, time, isCancelled)
         progressCounter?.add(bytes: UInt64(item.range.count))
         var hadPieces = false
         sending.update { progress, pass in
@@ -289,16 +290,28 @@ package final class Replicator: Sendable {
 
     /// Creates an object; if it exists, it must be the same, as after an answer that was lost.
     ///
+    /// - Parameter isCancelled: polled between pieces at a limited rate, at which an object may take hours.
     /// - Returns: the object's length.
     @discardableResult
     func put(
-        _ object: ReplicaObject, _ content: any ObjectSource, _ digest: [UInt8], _ time: ReplicaTime
+        _ object: ReplicaObject, _ content: any ObjectSource, _ digest: [UInt8], _ time: ReplicaTime,
+        _ isCancelled: @escaping @Sendable () -> Bool
     ) throws -> UInt64 {
         guard let objectName = object.name else { throw ArchiverError(.system, "\(object.text) is no object's name") }
         var source: any ObjectSource = try sealer.seal(object, content, sha256: digest, at: time)
-        if let pacer { source = PacedSource(source) { pacer.pause(for: $0) } }
+        if let pacer {
+            source = PacedSource(source, pieceBytes: pacer.pieceBytes) { [layout] bytes in
+                if isCancelled() { throw StorageError.cancelled(layout.directory) }
+                pacer.pause(for: bytes)
+            }
+        }
         let expected = source.length
-        if try objects.put(objectName, from: source) == .created { return expected }
+        do {
+            if try objects.put(objectName, from: source) == .created { return expected }
+        } catch {
+            if isCancelled() { throw StorageError.cancelled(layout.directory) }
+            throw error
+        }
         let length = try objects.length(of: objectName)
         let header = try ObjectHeader.read(objectName, from: objects)
         guard length == expected, sealer.isOwn(header, object, length: Int(content.length), sha256: digest) else {
@@ -404,11 +417,19 @@ extension SegmentName {
 
 /// Keeps sending below a rate.
 package final class SendingPace: Sendable {
+    /// The most bytes to send at a time: few enough that no store takes the pause between two for a connection that is
+    /// broken.
+    package let pieceBytes: UInt64
     private let bytesPerSecond: UInt64
+
+    private static let piecesPerSecond: UInt64 = 4
+    private static let leastPieceBytes: UInt64 = 512
     private let free: Locked<ContinuousClock.Instant>
 
     package init(bytesPerSecond: UInt64, at now: ContinuousClock.Instant = .now) {
         self.bytesPerSecond = max(1, bytesPerSecond)
+        pieceBytes = min(
+            max(bytesPerSecond / SendingPace.piecesPerSecond, SendingPace.leastPieceBytes), ObjectLimit.pieceBytes)
         free = Locked(now)
     }
 

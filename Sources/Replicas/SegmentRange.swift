@@ -44,12 +44,16 @@ package struct SegmentRange: ObjectSource {
 /// Sends an object no faster than allowed.
 package struct PacedSource: ObjectSource {
     private let source: any ObjectSource
+    package let pieceBytes: UInt64
     private let pause: @Sendable (_ bytes: Int) throws -> Void
 
-    /// - Parameter pause: called before each read with its number of bytes; may block.
-    package init(_ source: any ObjectSource, _ pause: @escaping @Sendable (_ bytes: Int) throws -> Void) {
-        self.source = source
-        self.pause = pause
+    /// - Parameters:
+    ///   - pieceBytes: the most bytes to send at a time.
+    ///   - pause: called before each read with its number of bytes; may block.
+    package init(
+        _ source: any ObjectSource, pieceBytes: UInt64, _ pause: @escaping @Sendable (_ bytes: Int) throws -> Void
+    ) {
+        (self.source, self.pieceBytes, self.pause) = (source, pieceBytes, pause)
     }
 
     package var length: UInt64 { source.length }

@@ -111,14 +111,23 @@ struct SendingScheduleTests {
         #expect(pace.wait(for: 1, at: later) == .seconds(1))
     }
 
-    @Test("every byte of an object is counted against the rate")
+    @Test("every byte of an object is counted against the rate, a quarter of a second's at a time")
     func pacedSource() throws {
         let counted = Locked(0)
-        let source = PacedSource(BytesSource([1, 2, 3])) { bytes in counted.withLock { $0 += bytes } }
+        let most = Locked(0)
+        let source = PacedSource(BytesSource([1, 2, 3, 4, 5]), pieceBytes: 2) { bytes in
+            counted.withLock { $0 += bytes }
+            most.withLock { $0 = max($0, bytes) }
+        }
         let store = MemoryStore()
-        _ = try store.put(#require(ObjectName("a")), from: source)
-        #expect(counted.withLock { $0 } == 3)
+        let name = try #require(ObjectName("a"))
+        _ = try store.put(name, from: source)
+        #expect(try store.get(name) == [1, 2, 3, 4, 5])
+        #expect(counted.withLock { $0 } == 5 && most.withLock { $0 } == 2)
         #expect(try source.unpaced.read(0..<3) == [1, 2, 3])
-        #expect(counted.withLock { $0 } == 3)
+        #expect(counted.withLock { $0 } == 5)
+        #expect(SendingPace(bytesPerSecond: 10_000).pieceBytes == 2500)
+        #expect(SendingPace(bytesPerSecond: 1).pieceBytes == 512)
+        #expect(SendingPace(bytesPerSecond: 1 << 30).pieceBytes == 1 << 20)
     }
 }

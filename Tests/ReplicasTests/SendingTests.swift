@@ -182,6 +182,22 @@ struct SendingTests {
         #expect(try scene.clone().problems == [])
     }
 
+    @Test("at a limited rate sending can be cancelled in the middle of an object")
+    func limitedRateCancelled() throws {
+        let scene = try ReplicaScene(adding: false)
+        try scene.add { $0.rateLimit = 1 }
+        for number in 0..<30 { try scene.capture(number) }
+        let hasBegun = Locked(false)
+        scene.objects.arrange { call in
+            if case .put = call { hasBegun.withLock { $0 = true } }
+            return nil
+        }
+        let before = scene.objects.objects.count
+        let error = try failure { try scene.send(isCancelled: { hasBegun.withLock { $0 } }) }
+        #expect(error?.code == .cancelled, "\(String(describing: error))")
+        #expect(scene.objects.objects.count == before)
+    }
+
     @Test("what was sent before a failure is remembered, and after a kill it is found in the store and not replaced")
     func remembering() throws {
         let scene = try ReplicaScene()

@@ -62,9 +62,10 @@ final class WatchReport: Sendable {
     func add(_ event: WatchService.Event) {
         if case .watching(_, _, let snapshot, isNew: true) = event { add(.snapshot(snapshot)) }
         record(event)
-        log.add(event)
         hook.add(event)
+        // Whoever reads the output waits for it; nobody waits for the log.
         if !log.isForJournal { progress.aside { write(event) } }
+        log.add(event)
     }
 
     /// Logs to other places and runs another command from now on.

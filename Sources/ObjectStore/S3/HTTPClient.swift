@@ -142,7 +142,7 @@ private final class Exchange {
         if left == 0 { return 0 }
         if position < pieceStart || position >= pieceStart + UInt64(piece.count) {
             do throws(ObjectStoreError) {
-                piece = try source.piece(position..<position + min(left, ObjectLimit.pieceBytes), operation)
+                piece = try source.piece(position..<position + min(left, source.pieceBytes), operation)
                 pieceStart = position
             } catch {
                 failure = error

@@ -297,7 +297,7 @@ final class SFTPSession {
         }
         while position < source.length || !sent.isEmpty {
             if position < source.length, sent.count < SFTPSession.window {
-                let range = position..<min(source.length, position + ObjectLimit.pieceBytes)
+                let range = position..<min(source.length, position + source.pieceBytes)
                 var piece: [UInt8] = []
                 do throws(ObjectStoreError) { piece = try source.piece(range, operation) } catch {
                     try failing(Failure(status: .failure, code: error.code, message: error.detail))

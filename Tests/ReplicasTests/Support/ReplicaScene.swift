@@ -74,8 +74,11 @@ final class ReplicaScene: Sendable {
     }
 
     @discardableResult
-    func send(comparing: Bool = false) throws -> Replicator.Pass {
-        try archive.replicator(ReplicaScene.name, stores: stores).send(comparing: comparing)
+    func send(
+        comparing: Bool = false, isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws -> Replicator.Pass {
+        try archive.replicator(ReplicaScene.name, stores: stores)
+            .send(comparing: comparing, isCancelled: isCancelled)
     }
 
     func reader(signer: String? = nil) throws -> ReplicaReader {
