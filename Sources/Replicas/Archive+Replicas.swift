@@ -146,15 +146,18 @@ extension Archive {
 
     /// Opens a replica to send to it.
     ///
-    /// - Parameter besideCaptures: whether this process captures meanwhile: half of the processors are left to that.
+    /// If others have the archive open, half of the processors are left to them: a watcher is to capture as quickly
+    /// beside a command that sends as without.
+    ///
+    /// - Parameter besideCaptures: whether this value itself is used for captures meanwhile, so that the same applies.
     package func replicator(
         _ name: ReplicaName, stores: ReplicaStores = .all, besideCaptures: Bool = false,
         progress: OperationProgress? = nil, checkpointBytes: UInt64? = nil
     ) throws(ArchiverError) -> Replicator {
         let settings = try ReplicaSettings.read(name, in: store.layout)
         return try Replicator(
-            name, settings, of: store, to: stores.open(settings.url), besideCaptures: besideCaptures,
-            progress: progress, checkpointBytes: checkpointBytes)
+            name, settings, of: store, to: stores.open(settings.url),
+            besideCaptures: besideCaptures || store.isOpenElsewhere, progress: progress, checkpointBytes: checkpointBytes)
     }
 }
 

@@ -235,6 +235,10 @@ struct SendingTests {
         }
         #expect(replicator.mostAtOnce == min(4, max(1, Processors.count / 2)))
         #expect(try scene.archive.replicator(ReplicaScene.name, stores: scene.stores).mostAtOnce == 4)
+        let other = try Archive.open(scene.base.path.appending("archive"))
+        let beside = try scene.archive.replicator(ReplicaScene.name, stores: scene.stores)
+        #expect(beside.mostAtOnce == replicator.mostAtOnce)
+        withExtendedLifetime(other) {}
         let before = scene.objects.calls.count
         #expect(try failure { try replicator.send() } != nil)
         let puts = scene.objects.calls.dropFirst(before).count { if case .put = $0 { true } else { false } }
