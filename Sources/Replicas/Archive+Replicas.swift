@@ -157,7 +157,8 @@ extension Archive {
         let settings = try ReplicaSettings.read(name, in: store.layout)
         return try Replicator(
             name, settings, of: store, to: stores.open(settings.url),
-            besideCaptures: besideCaptures || store.isOpenElsewhere, progress: progress, checkpointBytes: checkpointBytes)
+            besideCaptures: besideCaptures || store.isOpenElsewhere, progress: progress,
+            checkpointBytes: checkpointBytes)
     }
 }
 

@@ -63,7 +63,7 @@ final class WatchReport: Sendable {
         if case .watching(_, _, let snapshot, isNew: true) = event { add(.snapshot(snapshot)) }
         record(event)
         hook.add(event)
-        // Whoever reads the output waits for it; nobody waits for the log.
+        // Programs wait for this output; the log may come later.
         if !log.isForJournal { progress.aside { write(event) } }
         log.add(event)
     }
