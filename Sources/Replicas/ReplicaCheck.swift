@@ -27,13 +27,12 @@ extension Replicator {
     ///
     /// - Parameter identities: reads and compares every byte with these; nil to compare names and lengths.
     package func check(
-        readingWith identities: [AgeIdentity]? = nil, progress: OperationProgress? = nil,
-        isCancelled: @escaping @Sendable () -> Bool = { false }
+        readingWith identities: [AgeIdentity]? = nil, progress: OperationProgress? = nil
     ) throws(ArchiverError) -> ReplicaCheckResult {
         let reader = try identities.map { given throws(ArchiverError) in try ReplicaReader(objects, given) }
         var result = ReplicaCheckResult()
         // What was committed since is sent first, so that it is not reported.
-        let before = try send(isCancelled: isCancelled)
+        let before = try send()
         try facingStore {
             let lock = try FileLock.exclusive(store.layout.lock("replica-\(name).lock"))
             defer { withExtendedLifetime(lock) {} }
@@ -43,7 +42,6 @@ extension Replicator {
             progress?.expect(entries: nil, bytes: reader == nil ? nil : inventory.bytes)
             let rows = try store.catalogue.segments()
             for row in rows {
-                if isCancelled() { throw StorageError.cancelled(store.layout.directory) }
                 for problem in try problems(of: row, known, inventory, reader, &result, progress) {
                     try forget(problem, of: row.path, &known, &result)
                 }
@@ -59,7 +57,7 @@ extension Replicator {
         }
         let found = result.mended
         if !found.isEmpty {
-            let pass = try send(isCancelled: isCancelled)
+            let pass = try send()
             result.problems += pass.problems
         }
         result.problems += before.problems
@@ -153,7 +151,7 @@ extension Replicator {
         guard let reason else { return }
         known.checkpoint = nil
         if length != nil, settings.abilities.deletes { try deleteCheckpoints([checkpoint.name]) }
-        _ = try makeCheckpoint(&known, { false }) { _ in true }
+        _ = try makeCheckpoint(&known) { _ in true }
         result.mended.append("\(object.text) \(reason)")
     }
 
@@ -275,7 +273,7 @@ extension Replicator {
             try SegmentName(path: path).map { try store.catalogue.isDropped($0.segment) } ?? false
         }
         if !hasDropped { return }
-        let isNew = try makeCheckpoint(&known, { false }) { _ in true }
+        let isNew = try makeCheckpoint(&known) { _ in true }
         if !isNew { known.checkpoint = nil }
         try deleteCheckpoints(inventory.checkpoints.map(\.name))
     }

@@ -47,7 +47,7 @@ enum CheckpointContent {
     ///   - database: the copy of the catalogue.
     ///   - take: gets the content in order.
     static func write(
-        _ heading: Heading, _ database: EnclosedPath, _ isCancelled: () -> Bool, _ take: ([UInt8]) throws -> Void
+        _ heading: Heading, _ database: EnclosedPath, _ take: ([UInt8]) throws -> Void
     ) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -64,7 +64,6 @@ enum CheckpointContent {
         let file = try database.open(O_RDONLY)
         var position: UInt64 = 0
         while true {
-            if isCancelled() { throw StorageError.cancelled(database.path) }
             let read = try file.bytes(at: position, count: pieceBytes, database)
             position += UInt64(read.count)
             waiting += read
@@ -160,8 +159,7 @@ extension Replicator {
     /// - Parameter complete: sends everything that was committed before; it returns false if the replica lacks some.
     /// - Returns: whether there is a new one; none is made if the catalogue is too large.
     func makeCheckpoint(
-        _ progress: inout ReplicaProgress, _ isCancelled: @escaping @Sendable () -> Bool,
-        complete: (inout ReplicaProgress) throws -> Bool
+        _ progress: inout ReplicaProgress, complete: (inout ReplicaProgress) throws -> Bool
     ) throws -> Bool {
         // Under the lock there is one of each; a killed process may have left them.
         let database = folder.appending("\(name).catalogue")
@@ -186,7 +184,7 @@ extension Replicator {
         let file = try content.openOrCreate(O_RDWR)
         var hash = SHA256()
         var length: UInt64 = 0
-        try CheckpointContent.write(heading, database, isCancelled) { bytes in
+        try CheckpointContent.write(heading, database) { bytes in
             hash.update(data: bytes)
             try file.write(bytes, at: length, path: content.path)
             length += UInt64(bytes.count)
@@ -199,7 +197,7 @@ extension Replicator {
             named = ReplicaTime(Timestamp(seconds: newest.time.seconds + 1))
         }
         let object = ReplicaObject.checkpoint(name: named.objectName)
-        let bytes = try put(object, source, Array(hash.finalize()), time, isCancelled)
+        let bytes = try put(object, source, Array(hash.finalize()), time)
         progress.checkpoint = ReplicaProgress.Checkpoint(name: named.objectName, bytes: bytes)
         progress.bytesSinceCheckpoint = 0
         try progress.write(name.text, in: store.layout)

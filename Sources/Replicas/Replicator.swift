@@ -28,7 +28,8 @@ package final class Replicator: Sendable {
     package let objects: any ObjectStore
     let store: ArchiveStore
     let sealer: ObjectSealer
-    private let pacer: SendingPace?
+    /// What every byte that is sent waits for; nil without a limit.
+    package let pacer: SendingPace?
     /// How many objects are sent at the same time.
     package let mostAtOnce: Int
     /// Whether the replica's description was read through this value.
@@ -61,13 +62,11 @@ package final class Replicator: Sendable {
 
     /// Sends everything that was committed before the call.
     ///
-    /// - Parameters:
-    ///   - comparing: whether to list what the replica has, instead of relying on what is remembered.
-    ///   - isCancelled: polled; true ends the pass early.
+    /// Closing the store ends a pass early.
+    ///
+    /// - Parameter comparing: whether to list what the replica has, instead of relying on what is remembered.
     /// - Throws: `ArchiverError` if something could not be sent; what was sent before counts.
-    package func send(
-        comparing: Bool = false, isCancelled: @escaping @Sendable () -> Bool = { false }
-    ) throws(ArchiverError) -> Pass {
+    package func send(comparing: Bool = false) throws(ArchiverError) -> Pass {
         try facingStore {
             guard settings.machine == Machine.id else {
                 throw ArchiverError(
@@ -82,11 +81,11 @@ package final class Replicator: Sendable {
                 if known?.isUnknown == true { known = nil }
                 var progress = known ?? ReplicaProgress()
                 if comparing || known == nil { progress = try compared(known) }
-                var pass = try send(&progress, isCancelled)
+                var pass = try send(&progress)
                 if pass.problems.isEmpty, pass.objects > 0, isCheckpointDue(progress) {
                     // The replica is complete without one: a full disk, or a store that fails now, waits for the next pass.
-                    _ = try? makeCheckpoint(&progress, isCancelled) { progress in
-                        let more = try send(&progress, isCancelled)
+                    _ = try? makeCheckpoint(&progress) { progress in
+                        let more = try send(&progress)
                         pass.objects += more.objects
                         pass.bytes += more.bytes
                         return more.problems.isEmpty
@@ -144,7 +143,7 @@ package final class Replicator: Sendable {
         }
     }
 
-    private func send(_ progress: inout ReplicaProgress, _ isCancelled: @escaping @Sendable () -> Bool) throws -> Pass {
+    private func send(_ progress: inout ReplicaProgress) throws -> Pass {
         let start = Timestamp.now
         let rows = try store.catalogue.segments()
         var pass = Pass()
@@ -163,9 +162,8 @@ package final class Replicator: Sendable {
         do {
             for work in try inOrder(work) {
                 try DetachedThread.forEach(work, upTo: mostAtOnce, for: "a replica") { [self] item in
-                    if isCancelled() { throw StorageError.cancelled(layout.directory) }
                     do {
-                        try send(item, ReplicaTime(start), sending, isCancelled)
+                        try send(item, ReplicaTime(start), sending)
                     } catch let error as StorageError {
                         // A prune may have dropped it in the meantime.
                         guard error.code == .damaged else { throw error }
@@ -253,12 +251,9 @@ package final class Replicator: Sendable {
         return [first] + last.map { [$0] }
     }
 
-    private func send(
-        _ item: Work, _ time: ReplicaTime, _ sending: Sending,
-        _ isCancelled: @escaping @Sendable () -> Bool
-    ) throws {
+    private func send(_ item: Work, _ time: ReplicaTime, _ sending: Sending) throws {
         let content = SegmentRange(try store.open(item.row), item.range)
-        let digest = try content.sha256(isCancelled)
+        let digest = try content.sha256()
         let path = item.row.path
         if case .piece = item.object {
             try sending.update { progress, _ in
@@ -269,7 +264,7 @@ package final class Replicator: Sendable {
                 try progress.write(name.text, in: layout)
             }
         }
-        try put(item.object, content, digest, time, isCancelled)
+        try put(item.object, content, digest, time)
         progressCounter?.add(bytes: UInt64(item.range.count))
         var hadPieces = false
         sending.update { progress, pass in
@@ -290,28 +285,16 @@ package final class Replicator: Sendable {
 
     /// Creates an object; if it exists, it must be the same, as after an answer that was lost.
     ///
-    /// - Parameter isCancelled: polled between pieces at a limited rate, at which an object may take hours.
     /// - Returns: the object's length.
     @discardableResult
     func put(
-        _ object: ReplicaObject, _ content: any ObjectSource, _ digest: [UInt8], _ time: ReplicaTime,
-        _ isCancelled: @escaping @Sendable () -> Bool
+        _ object: ReplicaObject, _ content: any ObjectSource, _ digest: [UInt8], _ time: ReplicaTime
     ) throws -> UInt64 {
         guard let objectName = object.name else { throw ArchiverError(.system, "\(object.text) is no object's name") }
         var source: any ObjectSource = try sealer.seal(object, content, sha256: digest, at: time)
-        if let pacer {
-            source = PacedSource(source, pieceBytes: pacer.pieceBytes) { [layout] bytes in
-                if isCancelled() { throw StorageError.cancelled(layout.directory) }
-                pacer.pause(for: bytes)
-            }
-        }
+        if let pacer { source = PacedSource(source, pieceBytes: pacer.pieceBytes) { pacer.pause(for: $0) } }
         let expected = source.length
-        do {
-            if try objects.put(objectName, from: source) == .created { return expected }
-        } catch {
-            if isCancelled() { throw StorageError.cancelled(layout.directory) }
-            throw error
-        }
+        if try objects.put(objectName, from: source) == .created { return expected }
         let length = try objects.length(of: objectName)
         let header = try ObjectHeader.read(objectName, from: objects)
         guard length == expected, sealer.isOwn(header, object, length: Int(content.length), sha256: digest) else {
@@ -417,21 +400,17 @@ extension SegmentName {
 
 /// Keeps sending below a rate.
 package final class SendingPace: Sendable {
-    /// The most bytes to send at a time: few enough that no store takes the pause between two for a connection that is
-    /// broken.
-    package let pieceBytes: UInt64
     private let bytesPerSecond: UInt64
-
-    private static let piecesPerSecond: UInt64 = 4
-    private static let leastPieceBytes: UInt64 = 512
     private let free: Locked<ContinuousClock.Instant>
 
     package init(bytesPerSecond: UInt64, at now: ContinuousClock.Instant = .now) {
         self.bytesPerSecond = max(1, bytesPerSecond)
-        pieceBytes = min(
-            max(bytesPerSecond / SendingPace.piecesPerSecond, SendingPace.leastPieceBytes), ObjectLimit.pieceBytes)
         free = Locked(now)
     }
+
+    /// The most bytes to send at a time, a quarter of a second's: no store takes the pause between two for the end of
+    /// the connection.
+    package var pieceBytes: UInt64 { min(max(1, bytesPerSecond / 4), ObjectLimit.pieceBytes) }
 
     /// How long the caller must wait before it sends `bytes` more.
     package func wait(for bytes: Int, at now: ContinuousClock.Instant) -> Duration {

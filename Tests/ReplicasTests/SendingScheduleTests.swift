@@ -127,7 +127,7 @@ struct SendingScheduleTests {
         #expect(try source.unpaced.read(0..<3) == [1, 2, 3])
         #expect(counted.withLock { $0 } == 5)
         #expect(SendingPace(bytesPerSecond: 10_000).pieceBytes == 2500)
-        #expect(SendingPace(bytesPerSecond: 1).pieceBytes == 512)
+        #expect(SendingPace(bytesPerSecond: 1).pieceBytes == 1)
         #expect(SendingPace(bytesPerSecond: 1 << 30).pieceBytes == 1 << 20)
     }
 }

@@ -182,20 +182,22 @@ struct SendingTests {
         #expect(try scene.clone().problems == [])
     }
 
-    @Test("at a limited rate sending can be cancelled in the middle of an object")
-    func limitedRateCancelled() throws {
+    @Test("at a limited rate every byte that is sent has its time, in pieces of a quarter of a second")
+    func limitedRatePaces() throws {
+        let rate: UInt64 = 1 << 20
         let scene = try ReplicaScene(adding: false)
-        try scene.add { $0.rateLimit = 1 }
+        try scene.add { $0.rateLimit = rate }
         for number in 0..<30 { try scene.capture(number) }
-        let hasBegun = Locked(false)
-        scene.objects.arrange { call in
-            if case .put = call { hasBegun.withLock { $0 = true } }
-            return nil
-        }
-        let before = scene.objects.objects.count
-        let error = try failure { try scene.send(isCancelled: { hasBegun.withLock { $0 } }) }
-        #expect(error?.code == .cancelled, "\(String(describing: error))")
-        #expect(scene.objects.objects.count == before)
+        let replicator = try scene.archive.replicator(ReplicaScene.name, stores: scene.stores)
+        let pacer = try #require(replicator.pacer)
+        #expect(pacer.pieceBytes == rate / 4)
+        let before = scene.objects.objects.values.reduce(0) { $0 + $1.count }
+        let start = ContinuousClock.now
+        #expect(try replicator.send().problems == [])
+        let sent = scene.objects.objects.values.reduce(0) { $0 + $1.count } - before
+        #expect(sent > 0)
+        #expect(pacer.wait(for: 0, at: start) >= .seconds(Double(sent) / Double(rate)) * 0.999)
+        #expect(try scene.clone().problems == [])
     }
 
     @Test("what was sent before a failure is remembered, and after a kill it is found in the store and not replaced")

@@ -45,9 +45,15 @@ struct ReplicaAddCommand: ParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    /// A slower replica never catches up, and its store takes its silence for the end of the connection.
+    private static let leastRate: UInt64 = 1 << 10
+
     func validate() throws {
         if noEncryption, !recipient.isEmpty || recipientsFile != nil {
             throw ValidationError("--no-encryption excludes recipients")
+        }
+        if let limitRate, limitRate.bytes < ReplicaAddCommand.leastRate {
+            throw ValidationError("--limit-rate must be at least 1K, as in --limit-rate 2M")
         }
     }
 
@@ -56,7 +62,7 @@ struct ReplicaAddCommand: ParsableCommand {
         let name = try ReplicaName(name)
         var request = ReplicaRequest(address: url)
         request.isEncrypted = !noEncryption
-        request.rateLimit = limitRate.map { max(1, $0.bytes) }
+        request.rateLimit = limitRate?.bytes
         request.recipients = try recipients()
         if let file = global.identity {
             request.identityFile = file.path.absolute.string

@@ -105,6 +105,9 @@ struct ReplicaBadInputTests {
             #expect(outcome.status == 64 && outcome.errorText.contains("part of it"), "\(outcome.errorText)")
             #expect(!place.isTelling(outcome.errorText))
         }
+        // Two bytes a second are a typing error.
+        let slow = try place.work.run(add(url) + ["--limit-rate", "2"])
+        #expect(slow.status == 64 && slow.errorText.contains("--limit-rate must be at least 1K"), "\(slow.errorText)")
         #expect(try place.work.run("replica", "list", "--json").text == "[]\n")
         #expect(try server.requests().allSatisfy { !$0.hasPrefix("PUT /bucket/desk/archiver") })
     }

@@ -74,11 +74,8 @@ final class ReplicaScene: Sendable {
     }
 
     @discardableResult
-    func send(
-        comparing: Bool = false, isCancelled: @escaping @Sendable () -> Bool = { false }
-    ) throws -> Replicator.Pass {
-        try archive.replicator(ReplicaScene.name, stores: stores)
-            .send(comparing: comparing, isCancelled: isCancelled)
+    func send(comparing: Bool = false) throws -> Replicator.Pass {
+        try archive.replicator(ReplicaScene.name, stores: stores).send(comparing: comparing)
     }
 
     func reader(signer: String? = nil) throws -> ReplicaReader {
