@@ -69,18 +69,7 @@ import Threading
 
     @Test("what is sent is slowed down once, and not what is read for its digest")
     func pace() throws {
-        final class Paced: ObjectSource {
-            let sent = Locked(0)
-            private let source = BytesSource([UInt8](repeating: 7, count: 3_000_000))
-            var length: UInt64 { source.length }
-            var unpaced: any ObjectSource { source }
-
-            func read(_ range: Range<UInt64>) -> [UInt8] {
-                sent.withLock { $0 += range.count }
-                return source.read(range)
-            }
-        }
-        let source = Paced()
+        let source = SlowSource([UInt8](repeating: 7, count: 3_000_000), pieceBytes: 1 << 20)
         #expect(try server.store().put(name, from: source) == .created)
         #expect(source.sent.withLock { $0 } == 3_000_000)
     }

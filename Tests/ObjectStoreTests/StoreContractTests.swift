@@ -31,6 +31,28 @@ enum LocalStore: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
+/// A source that counts what is read to be sent.
+final class SlowSource: ObjectSource {
+    let pieceBytes: UInt64
+    let sent = Locked(0)
+    let largest = Locked(0)
+    private let source: BytesSource
+
+    init(_ bytes: [UInt8], pieceBytes: UInt64) {
+        self.pieceBytes = pieceBytes
+        source = BytesSource(bytes)
+    }
+
+    var length: UInt64 { source.length }
+    var unpaced: any ObjectSource { source }
+
+    func read(_ range: Range<UInt64>) -> [UInt8] {
+        sent.withLock { $0 += range.count }
+        largest.withLock { $0 = max($0, range.count) }
+        return source.read(range)
+    }
+}
+
 enum StoreContract {
     /// Checks an empty store.
     ///
@@ -70,6 +92,14 @@ enum StoreContract {
         #expect(try store.put(large, bytes) == .created)
         #expect(try store.get(large) == bytes)
         #expect(try store.get(large, (1 << 20) - 1..<(1 << 20) + 1) == Array(bytes[(1 << 20) - 1..<(1 << 20) + 1]))
+
+        // What is sent slowly.
+        let slow = SlowSource(bytes, pieceBytes: 100_003)
+        let slowly = try name("slow")
+        #expect(try store.put(slowly, from: slow) == .created)
+        #expect(try store.get(slowly) == bytes)
+        #expect(slow.largest.withLock { $0 } == 100_003)
+        try store.delete(slowly)
 
         // Lists are in the order of whole names.
         for text in ["d-x", "d/b", "d/a", "d.x", "dx", "D"] { #expect(try store.put(name(text), [0]) == .created) }
