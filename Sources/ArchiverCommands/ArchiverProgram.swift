@@ -211,9 +211,21 @@ package enum ArchiverProgram {
         let remedy = remedy(for: text, command, arguments)
         // The parser also suggests options that are hardly similar.
         text = text.replacing(/\. Did you mean .*$/, with: "")
-        let help = "see '\(command.map { "archiver \($0)" } ?? "archiver") --help'"
+        let help = "see '\((["archiver"] + commandPath(arguments)).joined(separator: " ")) --help'"
         return .usage(
             text.prefix(1).lowercased() + text.dropFirst(), remedy: remedy.map { $0 + "; " + help } ?? help)
+    }
+
+    /// The names of the command that the arguments are for: `replica` and `add`.
+    private static func commandPath(_ arguments: [String]) -> [String] {
+        var path: [String] = []
+        var commands = ArchiverCommand.configuration.subcommands
+        for argument in arguments.prefix(while: { $0 != "--" }) {
+            guard let command = commands.first(where: { $0.configuration.commandName == argument }) else { continue }
+            path.append(argument)
+            commands = command.configuration.subcommands
+        }
+        return path
     }
 
     /// The first long option that the command does not have.

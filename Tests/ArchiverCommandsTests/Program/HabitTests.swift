@@ -94,6 +94,13 @@ struct HabitTests {
         #expect(outcome.errorText.contains("— see 'archiver list --help'"), "\(outcome.errorText)")
     }
 
+    @Test("a wrong use of a command within another names the help of the inner one")
+    func innerHelp() throws {
+        let outcome = try HabitTests.run(["replica", "add"], HabitTests.workplace())
+        expectRefusal(outcome, 64, naming: "")
+        #expect(outcome.errorText.contains("— see 'archiver replica add --help'"), "\(outcome.errorText)")
+    }
+
     @Test(
         "a path in a snapshot that does not exist is an error about the snapshot",
         arguments: ["latest~7:notes/todo.txt", "7c11e0:notes/todo.txt"])
