@@ -108,6 +108,31 @@ class LiveTests(PageCase):
                 self.assertEqual(self.browser.run(overlaps), 0, (width, key))
         self.browser.show_as()
 
+    def test_no_label_of_the_axis_hides_another_at_any_hour(self):
+        """Whatever the time of day, the part in view and the width: labels and tags lie side by side and are not cut off."""
+        faults = self.browser.run("""
+            return import("/timeline-drawing.js").then(({ drawTimeline }) => {
+              const place = document.createElement("div");
+              document.getElementById("scroller").append(place);
+              const contents = { buckets: [], gaps: [], work: [], labels: [], restores: [], width: 1000 };
+              const minute = 60000, day = 1440 * minute, midnight = new Date(2026, 8, 30).getTime();
+              const faults = [];
+              for (const width of [1280, 500, 320])
+                for (const span of [0.2, 1, 7, 60, 350, 1440, 2900, 10000, 44640, 527040].map((minutes) => minutes * minute))
+                  for (let now = midnight; now < midnight + 2 * day; now += 67 * minute) {
+                    const view = { width, from: now - span * 0.6, to: now + span * 0.4 };
+                    place.replaceChildren(drawTimeline(view, contents, { a: now, b: now - span / 9 }, []));
+                    const whole = place.firstChild.getBoundingClientRect();
+                    const boxes = [...place.querySelectorAll(".moment rect, .axis text")].map((each) => each.getBoundingClientRect());
+                    if (boxes.length < 2 || boxes.some((one, index) => one.left < whole.left - 1 || one.right > whole.left + width + 1
+                        || boxes.slice(index + 1).some((other) => one.left < other.right && other.left < one.right)))
+                      faults.push([width, span / minute, new Date(now).toString()].join(" "));
+                  }
+              place.remove();
+              return faults;
+            })""")
+        self.assertEqual(faults, [])
+
     def test_the_history_of_the_root_names_files_by_day_and_session(self):
         """Each snapshot names what it changed; a head for each day and each session stands above."""
         self.browser.press("h")

@@ -41,9 +41,11 @@ function drawAxis(picture, view, x, tags) {
   for (const { time, text, isMajor } of ticks(view.from, view.to, Math.max(3, view.width / 90))) {
     const at = round(x(time));
     lines[isMajor ? "major" : "minor"] += `M${at} ${height.top - 4}V${height.sessions + 6}`;
+    // Half of the label's width: a date like "Sat 28 Nov" is twice as wide as "12:00".
+    const half = text.length * 3.5 + 4;
     // A tag at a moment would hide the end of a label.
-    const isFree = tags.every((tag) => at + 22 < tag.left || at - 22 > tag.left + tag.wide);
-    if (at > 14 && at < view.width - 14 && isFree) {
+    const isFree = tags.every((tag) => at + half < tag.left || at - half > tag.left + tag.wide);
+    if (at > half && at < view.width - half && isFree) {
       labels.append(svg("text", { x: at, y: height.axis, class: isMajor ? "major" : "", "text-anchor": "middle" }, text));
     }
   }
