@@ -6,10 +6,16 @@ internal import Glibc
 final class HeldFile {
     let descriptor: CInt
     let pages: UnsafeMutableRawBufferPointer?
+    /// The same file, open for reading; negative if that is not possible.
+    private let reader: CInt
+
+    /// F_SETLEASE (fcntl(2)), which Glibc's module does not export.
+    private static let setLease: CInt = 1024
 
     init(descriptor: CInt) {
         self.descriptor = descriptor
         pages = nil
+        reader = HeldFile.reader(of: descriptor)
     }
 
     /// Maps an entire file for writing and closes its descriptor.
@@ -18,12 +24,25 @@ final class HeldFile {
         let start = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
         guard let start, start != MAP_FAILED else { throw ScriptError(call.line, String(cString: strerror(errno))) }
         pages = UnsafeMutableRawBufferPointer(start: start, count: length)
+        reader = HeldFile.reader(of: file)
         close(file)
         descriptor = -1
     }
 
+    /// Lets go of the file, and waits until nobody has it open for writing, a second at most.
+    ///
+    /// A process that another test starts at the same time has a copy of the descriptor until it runs its program; only
+    /// then the system reports the file as closed. It refuses a read lease for so long (fcntl(2)).
     deinit {
         if let pages { munmap(pages.baseAddress, pages.count) } else { close(descriptor) }
+        if reader < 0 { return }
+        let end = ContinuousClock.now + .seconds(1)
+        while fcntl(reader, HeldFile.setLease, CInt(F_RDLCK)) < 0, errno == EAGAIN, .now < end { sched_yield() }
+        close(reader)
+    }
+
+    private static func reader(of descriptor: CInt) -> CInt {
+        open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     }
 }
 
