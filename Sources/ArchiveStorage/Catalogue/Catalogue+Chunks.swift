@@ -139,7 +139,7 @@ extension Catalogue {
     }
 
     /// The chunks, sorted in place, so that neighbouring rows share a page: there may be a million of them.
-    private static func inTableOrder(
+    static func inTableOrder(
         _ chunks: consuming [(id: ChunkID, location: BlockLocation)]
     ) -> [(id: ChunkID, location: BlockLocation)] {
         chunks.sort { $0.id != $1.id ? $0.id < $1.id : $0.location.packed > $1.location.packed }

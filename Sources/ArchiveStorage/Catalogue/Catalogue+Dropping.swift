@@ -43,12 +43,10 @@ extension Catalogue {
         try write(rows: copies.count) { db in
             let chunk = try db.cachedStatement(sql: "DELETE FROM chunk WHERE id = ? AND location = ?")
             let block = try db.cachedStatement(sql: "DELETE FROM block WHERE location = ?")
-            var last: BlockLocation?
-            for (id, location) in copies {
-                try chunk.execute(arguments: [Data(id.bytes), location.packed])
-                if location != last { try block.execute(arguments: [location.packed]) }
-                last = location
+            for copy in Catalogue.inTableOrder(copies) {
+                try chunk.run([.id(copy.id), .integer(copy.location.packed)])
             }
+            for location in Set(copies.map(\.location.packed)).sorted() { try block.run([.integer(location)]) }
         }
     }
 

@@ -31,12 +31,11 @@ extension Catalogue {
             guard try record(id, isKept: false, forgotten.sequence, at: forgotten.time, forgotten.reason, in: db) else {
                 continue
             }
-            let arguments: StatementArguments = [Data(id.bytes)]
-            try size.execute(arguments: arguments)
-            try ofState.execute(arguments: arguments)
+            try size.run([.id(id)])
+            try ofState.run([.id(id)])
             if db.changesCount > 0 { continue }
             try forgetChanges(beforeRemovalOf: SnapshotID(id), in: db)
-            try ofSnapshot.execute(arguments: arguments)
+            try ofSnapshot.run([.id(id)])
         }
     }
 
@@ -56,9 +55,9 @@ extension Catalogue {
                 WHERE (excluded.sequence, excluded.seconds, excluded.nanoseconds, excluded.isKept)
                     > (sequence, seconds, nanoseconds, isKept)
                 """)
-        try statement.execute(arguments: [
-            Data(id.bytes), Int64(clamping: sequence), time.seconds, time.nanoseconds, isKept,
-            Int64(clamping: reason.rawValue),
+        try statement.run([
+            .id(id), .integer(Int64(clamping: sequence)), .integer(time.seconds), .integer(Int64(time.nanoseconds)),
+            .integer(isKept ? 1 : 0), .integer(Int64(clamping: reason.rawValue)),
         ])
         return db.changesCount > 0
     }
@@ -66,7 +65,7 @@ extension Catalogue {
     /// Records the stored bytes of a forgotten record that was found after the statement that forgets it.
     func recordStoredBytes(_ storedBytes: UInt64, ofForgotten id: ChunkID, in db: Database) throws {
         try db.cachedStatement(sql: "UPDATE forgotten SET storedBytes = ? WHERE id = ? AND NOT isKept")
-            .execute(arguments: [Int64(clamping: storedBytes), Data(id.bytes)])
+            .run([.integer(Int64(clamping: storedBytes)), .id(id)])
     }
 
     /// The sum of `storedBytes` of the records forgotten from `since` to `until`, both included.

@@ -132,10 +132,11 @@ extension Catalogue {
                 WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE id = ?4 AND NOT isKept)
                 """)
         let state = isInHistory ? HistoryState.known : .unknown
-        try statement.execute(arguments: [
-            root, listed.time.seconds, listed.time.nanoseconds, Data(listed.id.chunk.bytes),
-            Int64(clamping: listed.storedBytes), Data(SnapshotFacts(listed).encoded),
-            listed.label.map { Data($0.utf8) }, Int64(clamping: listed.sequence), state.rawValue,
+        try statement.run([
+            .integer(root), .integer(listed.time.seconds), .integer(Int64(listed.time.nanoseconds)),
+            .id(listed.id.chunk), .integer(Int64(clamping: listed.storedBytes)), .blob(SnapshotFacts(listed).encoded),
+            CatalogueValue(listed.label.map { Array($0.utf8) }), .integer(Int64(clamping: listed.sequence)),
+            .integer(state.rawValue),
         ])
         guard db.changesCount > 0 else {
             return try recordStoredBytes(listed.storedBytes, ofForgotten: listed.id.chunk, in: db)

@@ -343,7 +343,7 @@ package final class Reclaimer {
         _ victims: [ListedSegment], _ onProgress: (Int) -> Void
     ) throws(StorageError) -> ListedSegment? {
         let survey = try SegmentSurvey(catalogue, live: live)
-        var evacuation = try Evacuation(
+        let evacuation = try Evacuation(
             store, live: live, survey, victims: Set(victims.map(\.number)), purged: options.purged, pacing)
         defer { result.movedBytes += evacuation.movedBytes }
         // The oldest first: the new depth of a base is known before a delta against it is rewritten.
