@@ -145,6 +145,36 @@ struct ReclaimerTests {
         #expect(try reader.read(third) == waste(3))
     }
 
+    @Test(
+        "what stays of a segment is copied in its order, by one thread beside others and by several alone",
+        arguments: [1, 2])
+    func order(openings: Int) throws {
+        let scene = try Scene()
+        var versions: [(id: ChunkID, bytes: [UInt8])] = []
+        for number in 0..<60 {
+            let bytes = text(0..<100, "version \(number)")
+            versions.append((try scene.store(bytes, on: versions.last?.id), bytes))
+        }
+        let kept = versions.enumerated().filter { $0.offset % 3 != 1 }.map(\.element)
+        do {
+            let others = try (1..<openings).map { _ in try scene.open() }
+            let result = try Reclaimer(scene.open()).run { live in for version in kept { live.insert(version.id) } }
+            #expect(result.dropped > 0 && result.damaged.isEmpty, "\(result)")
+            withExtendedLifetime(others) {}
+        }
+        scene.removeCatalogue()
+        let store = try scene.open()
+        var places: [BlockLocation] = []
+        for version in versions {
+            let place = try store.catalogue.location(of: version.id)
+            #expect((place != nil) == kept.contains { $0.id == version.id })
+            guard let place else { continue }
+            #expect(try store.read(version.id) == version.bytes)
+            places.append(place)
+        }
+        #expect(places.count == kept.count && places.map(\.packed) == places.map(\.packed).sorted())
+    }
+
     @Test("deltas against dropped chunks are rewritten against the nearest chunk that stays")
     func rewritten() throws {
         let scene = try Scene()
