@@ -298,6 +298,15 @@ package final class ArchiveStore: Sendable {
         Array(try reader.chunk(id, at: place))
     }
 
+    /// Reads the chunk `id` and verifies it, from the block at `place` without a search, or else from any undamaged copy.
+    func read(_ id: ChunkID, preferring place: BlockLocation) throws(StorageError) -> [UInt8] {
+        do { return try read(id, at: place) } catch {
+            // Nothing is wrong with a segment that is only in a replica.
+            if error.code == .away { throw error }
+        }
+        return try read(id)
+    }
+
     /// Unpacks the block at `place` into the cache; its chunks are not verified yet.
     package func unpackBlock(at place: BlockLocation) throws(StorageError) { _ = try reader.block(at: place) }
 

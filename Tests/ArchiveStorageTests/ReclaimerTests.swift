@@ -175,6 +175,63 @@ struct ReclaimerTests {
         #expect(places.count == kept.count && places.map(\.packed) == places.map(\.packed).sorted())
     }
 
+    @Test("a needed chunk whose newest copy is damaged is copied from an older one")
+    func damagedCopy() throws {
+        let scene = try Scene()
+        let bytes = text(0..<500, "needed")
+        let needed = try scene.store(bytes)
+        let kept = try scene.store(waste(1))
+        do {
+            let store = try scene.open()
+            let commit = try store.beginCommit()
+            // Nothing prevents two writers from storing a chunk at the same time, so this one does not ask.
+            for contents in [[Array(waste(2).prefix(12_000))], [waste(3), waste(4), bytes]] {
+                try commit.append(store.encode(contents.map { RawChunk(kind: .content, bytes: $0) }))
+            }
+            try commit.commitChunks()
+            let newest = try #require(try store.catalogue.location(of: needed))
+            let length = try #require(try store.catalogue.block(at: newest)).length
+            let segment = try #require(try store.catalogue.segment(newest.segment))
+            try store.segments.path(of: segment.path).flipByte(at: newest.offset + length - 100)
+            #expect(try store.catalogue.copies(beginning: ChunkPrefix(needed)).count == 2)
+            #expect(throws: StorageError.self) { try store.read(needed, at: newest) }
+        }
+        let result = try Reclaimer(scene.open()).run { live in
+            live.insert(needed)
+            live.insert(kept)
+        }
+        #expect(result.dropped == 1 && result.damaged.isEmpty, "\(result)")
+        scene.removeCatalogue()
+        let reader = try scene.open()
+        let copies = try reader.catalogue.copies(beginning: ChunkPrefix(needed))
+        #expect(copies.count == 2)
+        for copy in copies { #expect(try reader.read(needed, at: copy.location) == bytes) }
+    }
+
+    @Test("no copy is based on what is only in a replica", arguments: [false, true])
+    func awayBase(isAway: Bool) throws {
+        let scene = try Scene()
+        let first = try scene.store(text(0..<500, "first"), beside: waste(1))
+        let second = try scene.store(text(0..<500, "second"), on: first)
+        let third = try scene.store(text(0..<500, "third"), on: second, beside: waste(2))
+        let store = try scene.open()
+        let base = try #require(try store.catalogue.segment(store.catalogue.location(of: first)?.segment ?? 0))
+        if isAway {
+            try store.catalogue.markAway([base.number])
+            let away = AwaySegment(path: base.path, bytes: base.indexedLength, replica: "disk", objectBytes: 1)
+            try #require(store.joined).change { $0[base.path] = away }
+        }
+        let result = try Reclaimer(store).run { live in
+            live.insert(first)
+            live.insert(third)
+        }
+        #expect(result.dropped > 0)
+        #expect(try store.catalogue.segment(base.number)?.state == (isAway ? .away : nil))
+        let copy = try #require(try store.catalogue.location(of: third))
+        #expect(try store.catalogue.block(at: copy)?.bases == (isAway ? [] : [ChunkPrefix(first)]))
+        #expect(try store.read(third) == text(0..<500, "third"))
+    }
+
     @Test("deltas against dropped chunks are rewritten against the nearest chunk that stays")
     func rewritten() throws {
         let scene = try Scene()

@@ -89,6 +89,12 @@ final class BlockReader: Sendable {
         return bytes
     }
 
+    /// The header of the block at `location`; of the block in the cache if it is there.
+    func header(at location: BlockLocation) throws(StorageError) -> BlockHeader {
+        if let cached = cache.block(at: location) { return cached.header }
+        return try segment(location.segment).blockHeader(at: location.offset)
+    }
+
     /// The block at `location`, decompressed.
     func block(at location: BlockLocation) throws(StorageError) -> DecodedBlock {
         var work = UnpackingWork()

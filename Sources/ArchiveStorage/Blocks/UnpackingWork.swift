@@ -124,8 +124,7 @@ private struct BaseWalk {
         guard let (_, location) = try store.catalogue.chunk(beginning: prefix) else { return 1 }
         if let steps = known[location] { return steps }
         guard left > 0 else { return nil }
-        let cached = store.reader.cache.block(at: location)?.header
-        let header = if let cached { cached } else { try store.blockHeader(at: location) }
+        let header = try store.reader.header(at: location)
         bytes += header.rawLength
         guard bytes <= UnpackingWork.bytesLimit else { return nil }
         var most = 0

@@ -470,15 +470,8 @@ package struct CatalogueUpdate {
         }
     }
 
-    /// The bytes of a record, read from their place, without a search; of another copy if these are damaged.
     private func bytes(of record: FoundRecord, in segment: Scanned) throws(StorageError) -> [UInt8] {
-        do {
-            return try store.read(record.id, at: BlockLocation(segment: segment.number, offset: record.offset))
-        } catch {
-            // Nothing is wrong with a segment that is only in a replica.
-            if error.code == .away { throw error }
-        }
-        return try store.read(record.id)
+        try store.read(record.id, preferring: BlockLocation(segment: segment.number, offset: record.offset))
     }
 
     private func enterRecords(of segment: inout Scanned, _ summary: inout Summary) throws(StorageError) {

@@ -29,8 +29,6 @@ struct BlockCopies: Sendable {
     private let store: ArchiveStore
     private let live: ChunkSet
     private let isPurging: Bool
-    /// The segments that will be dropped: what was copied out of one has a lower depth in its new block.
-    private let victims: Set<Int64>
     /// Dead chunks that must stay too: blocks in other segments depend on them.
     private var supports: Set<ChunkPrefix> = []
     /// The numbers of the segments that are only in a replica.
@@ -41,16 +39,14 @@ struct BlockCopies: Sendable {
 
     /// - Parameters:
     ///   - live: the chunks that stay.
-    ///   - victims: the segments that will be dropped.
     ///   - isPurging: whether no dead bytes may be copied.
     ///   - dead: dead chunks that stay, too, with everything that they depend on.
     init(
-        of store: ArchiveStore, live: ChunkSet, victims: Set<Int64>, isPurging: Bool, supporting dead: [ChunkPrefix]
+        of store: ArchiveStore, live: ChunkSet, isPurging: Bool, supporting dead: [ChunkPrefix]
     ) throws(StorageError) {
         self.store = store
         self.live = live
         self.isPurging = isPurging
-        self.victims = victims
         away = Set(try store.catalogue.segments().filter { $0.state == .away }.map(\.number))
         var waiting = dead
         while let prefix = waiting.popLast() {
@@ -96,18 +92,10 @@ struct BlockCopies: Sendable {
         var chunks: [RawChunk] = []
         for index in original.kept {
             let chunk = original.header.chunks[index]
-            let bytes = try bytes(of: chunk.id, at: original.place)
+            let bytes = try store.read(chunk.id, preferring: original.place)
             chunks.append(RawChunk(id: chunk.id, kind: chunk.kind, bytes: bytes))
         }
         return chunks
-    }
-
-    /// The bytes of a chunk, read from its place, without a search; from another copy if these are damaged.
-    private func bytes(of id: ChunkID, at place: BlockLocation) throws(StorageError) -> [UInt8] {
-        do { return try store.read(id, at: place) } catch {
-            guard error.isAboutBytes else { throw error }
-        }
-        return try store.read(id)
     }
 
     /// The bases for the chunks `kept` of a block: for each old base the nearest chunk at or below it that stays.
@@ -127,13 +115,12 @@ struct BlockCopies: Sendable {
         var prefix = prefix
         // Copies of one chunk may have different depths, so this walk is limited too.
         for _ in 0...ArchiveStore.chainLimit {
-            guard let (id, place) = try place(of: prefix) else { return nil }
+            guard let (id, place) = try store.catalogue.chunk(beginning: prefix) else { return nil }
             // A new block stands on local bases only.
             if away.contains(place.segment) { return nil }
-            let cached = store.reader.cache.block(at: place)
-            let header = if let cached { cached.header } else { try store.blockHeader(at: place) }
+            let header = try store.reader.header(at: place)
             if stays(prefix), header.depth < BlockHeader.depthLimit {
-                let bytes = try bytes(of: id, at: place)
+                let bytes = try store.read(id, preferring: place)
                 let cost = store.reader.cache.block(at: place)?.cost
                 return BaseChunk(id: id, bytes: bytes, depth: header.depth, cost: cost)
             }
@@ -141,15 +128,5 @@ struct BlockCopies: Sendable {
             prefix = below
         }
         return nil
-    }
-
-    /// A chunk and its place: the one that was read lately, without asking the catalogue, unless it may have a newer copy.
-    private func place(of prefix: ChunkPrefix) throws(StorageError) -> (id: ChunkID, place: BlockLocation)? {
-        if let (block, _, place) = store.reader.cache.block(holding: prefix), !victims.contains(place.segment),
-            let chunk = block.header.chunks.first(where: { ChunkPrefix($0.id) == prefix })
-        {
-            return (chunk.id, place)
-        }
-        return try store.catalogue.chunk(beginning: prefix).map { ($0.id, $0.location) }
     }
 }

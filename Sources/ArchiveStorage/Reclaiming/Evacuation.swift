@@ -46,7 +46,7 @@ final class Evacuation {
         removedNotes = try store.catalogue.removedNotes()
         effects = try RecordEffects(store)
         copies = try BlockCopies(
-            of: store, live: live, victims: victims, isPurging: purged != nil,
+            of: store, live: live, isPurging: purged != nil,
             supporting: survey.dependents.filter { !victims.contains($0.location.segment) }.flatMap(\.bases))
     }
 
