@@ -198,7 +198,7 @@ let programs: [[Target]] = [
 let testing: [[Target]] = [
     [
         // What all tests share; a trait for tests that block their thread.
-        support("TestSupport", in: "TestSupport", uses: ["FileIO", "Programs", system]),
+        support("TestSupport", in: "TestSupport", uses: ["FileIO", "Programs", "Threading", system]),
         support("TestTraits", in: "TestTraits", uses: ["Threading"]),
         // Measures archiver and its peers at the same work.
         support(

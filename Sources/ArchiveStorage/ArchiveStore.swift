@@ -12,6 +12,8 @@ internal import Threading
 package final class ArchiveStore: Sendable {
     package let layout: ArchiveLayout
     package let segments: any SegmentSource
+    /// Whether reads may wait for a network: several at the same time take no longer than one.
+    package var isRemote: Bool { segments.isRemote }
     /// The same segments for writing; nil if they can only be read.
     private let store: (any SegmentStore)?
     package let manifest: ArchiveManifest

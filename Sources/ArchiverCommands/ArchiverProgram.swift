@@ -15,7 +15,7 @@ package enum ArchiverProgram {
     /// Runs on the main thread, where commands may block, because it is not part of Swift's cooperative pool.
     package static func run() -> Never {
         CurrentProcess.reserveStandardDescriptors()
-        CurrentProcess.returnLargeBuffers()
+        CurrentProcess.limitHeaps()
         // A closed pipe is reported by write(2) as EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
         Archive.readReplicas()

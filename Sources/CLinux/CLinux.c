@@ -252,7 +252,8 @@ int clinux_lower_priority(void) {
 
 void clinux_trim_heaps(void) { malloc_trim(0); }
 
-void clinux_return_large_buffers(void) {
+void clinux_limit_heaps(void) {
+    mallopt(M_ARENA_MAX, 2);
     mallopt(M_MMAP_THRESHOLD, 3 << 20);
     // Setting the first also lowers this, and the heaps' ends would come and go with every buffer.
     mallopt(M_TRIM_THRESHOLD, 4 << 20);

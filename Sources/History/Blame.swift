@@ -93,7 +93,7 @@ package struct Blame: Sendable {
 
     /// Calls `body` with the text of each version in order, until it returns false; texts are read ahead.
     package func forEachText(of versions: some Sequence<PathVersion>, _ body: (TextLines) throws -> Bool) throws {
-        try versions.forEachAhead(byteCount: \.size, { try text($0) }, body)
+        try versions.forEachAhead(byteCount: \.size, waits: archive.store.isRemote, { try text($0) }, body)
     }
 
     /// Attributes the lines that edits have brought to a version, and returns the others with their places before it.

@@ -4,6 +4,7 @@ internal import Age
 internal import ArchiveFormat
 package import ArchiveStorage
 internal import Dispatch
+internal import FileIO
 internal import FoundationEssentials
 internal import ObjectStore
 package import Roots
@@ -19,6 +20,8 @@ package final class ReplicaSegments: SegmentSource {
 
     /// The most bytes of segments that are kept in memory.
     private static let cacheBytes = 64 << 20
+
+    package var isRemote: Bool { true }
 
     /// Lists the replica's objects.
     package init(_ reader: ReplicaReader) throws(ArchiverError) {
@@ -134,12 +137,45 @@ private final class ReplicaSegment: SegmentReading {
         var opened: [Int: ReplicaReader.Opened] = [:]
         /// The last used first.
         var streams: [Stream] = []
-        /// Steps that were fetched ahead, and of which none was read yet.
+        /// What is on its way; no two have a step in common.
+        var requests: [Request] = []
+        /// Steps that are fetched ahead, and of which none was read yet.
         var ahead: [Range<Int>] = []
     }
 
-    private static let queue = DispatchQueue(label: "archiver.ahead", qos: .default, attributes: .concurrent)
-    /// Held while something is fetched, so that no two readers fetch the same.
+    /// Steps that are on their way.
+    private final class Request: Sendable {
+        let steps: Range<Int>
+        private let isAhead: Bool
+        private let outcome = Locked<Result<[Int: Data], StorageError>>(.success([:]))
+        private let group = DispatchGroup()
+
+        /// - Parameter isAhead: whether no reader needs them yet.
+        init(_ steps: Range<Int>, isAhead: Bool) {
+            self.steps = steps
+            self.isAhead = isAhead
+            group.enter()
+        }
+
+        func finish(_ outcome: Result<[Int: Data], StorageError>) {
+            self.outcome.withLock { $0 = outcome }
+            group.leave()
+        }
+
+        /// Waits for the step `number`.
+        ///
+        /// - Returns: nil if the caller has to fetch it.
+        /// - Throws: what its reader got, if another request would fail, too: not each of many is to try for minutes.
+        func step(_ number: Int) throws(StorageError) -> Data? {
+            group.wait()
+            do { return try outcome.withLock { $0 }.get()[number] } catch {
+                if isAhead || error.code == .damaged { return nil }
+                throw error
+            }
+        }
+    }
+
+    /// Held while a part is opened, so that no two readers open the same.
     private let turn = Locked(())
     private let state = Locked(State())
 
@@ -152,8 +188,9 @@ private final class ReplicaSegment: SegmentReading {
     private static let mostStreams = 8
     /// From this reach on, the next requests are made while the reader works on what the last one brought.
     private static let leastReachAhead = 16
-    /// How many requests bring what no reader has begun with: with one, the reader waits whenever the store is slower.
-    private static let mostAhead = 2
+    /// How many requests bring, at the same time, what no reader has begun with: one after another would bring less than a
+    /// store can send.
+    private static let mostAhead = 3
     /// A reader that is at most so many steps beyond a stream belongs to it: threads that share their work take turns.
     private static let streamWidth = 16
     /// A commit has its contents before its tree, and the snapshot last: what comes before is likely to be read next.
@@ -197,31 +234,63 @@ private final class ReplicaSegment: SegmentReading {
 
     /// The step `number`; fetched, if it is not kept, with those until `last` and some around it.
     private func step(_ number: Int, until last: Int) throws(StorageError) -> Data {
-        if let known = kept(number) { return known }
-        return try turn.withLock { (_) throws(StorageError) in
+        while true {
             if let known = kept(number) { return known }
-            let steps = planned(number, until: last)
-            do throws(StorageError) {
-                let wanted = try fetch(steps)
-                fetchAhead(after: steps)
-                return wanted[number] ?? Data()
-            } catch {
-                // Another step may be the damaged one.
-                guard error.code == .damaged, steps.count > 1 else { throw error }
-                if let known = kept(number) { return known }
-                return try fetch(number..<number + 1)[number] ?? Data()
+            let (request, isOwn): (Request?, Bool) = state.withLock { state in
+                if let running = state.requests.first(where: { $0.steps.contains(number) }) { return (running, false) }
+                // It may have come in the meantime.
+                if cache.step(number, of: name) != nil { return (nil, false) }
+                return (begin(planned(number, until: last, &state), isAhead: false, &state), true)
             }
+            guard let request else { continue }
+            if isOwn { return try own(request, number) }
+            begun(number)
+            if let known = try request.step(number) { return known }
         }
     }
 
-    /// The step `number` if it is kept; if it was fetched ahead, what comes after is fetched, too.
+    /// Makes a reader's own request; returns its step `number`.
+    private func own(_ request: Request, _ number: Int) throws(StorageError) -> Data {
+        do throws(StorageError) {
+            let fetched = try fetch(request)
+            fetchAhead(after: request.steps)
+            return fetched[number] ?? Data()
+        } catch {
+            // Another step may be the damaged one.
+            guard error.code == .damaged, request.steps.count > 1 else { throw error }
+            if let known = kept(number) { return known }
+            return try fetch(number..<number + 1)[number] ?? Data()
+        }
+    }
+
+    /// The step `number` if it is kept.
     private func kept(_ number: Int) -> Data? {
         guard let known = cache.step(number, of: name) else { return nil }
+        begun(number)
+        return known
+    }
+
+    /// A reader has begun with the step `number`: if it is fetched ahead, what comes after is fetched, too.
+    private func begun(_ number: Int) {
         let steps = state.withLock { state in
             state.ahead.firstIndex { $0.contains(number) }.map { state.ahead.remove(at: $0) }
         }
         if let steps { fetchAhead(after: steps) }
-        return known
+    }
+
+    /// Notes that steps are on their way from now on.
+    private func begin(_ steps: Range<Int>, isAhead: Bool, _ state: inout State) -> Request {
+        let request = Request(steps, isAhead: isAhead)
+        state.requests.append(request)
+        return request
+    }
+
+    /// Fetches the steps of a request and keeps them.
+    private func fetch(_ request: Request) throws(StorageError) -> [Int: Data] {
+        let outcome = Result { () throws(StorageError) in try fetch(request.steps) }
+        state.withLock { $0.requests.removeAll { $0 === request } }
+        request.finish(outcome)
+        return try outcome.get()
     }
 
     /// Fetches steps and keeps them.
@@ -257,54 +326,76 @@ private final class ReplicaSegment: SegmentReading {
     ///
     /// A failure is left to the reader, who tries again.
     private func fetchAhead(after steps: Range<Int>) {
-        let next: Int? = state.withLock { state in
-            var (next, ahead) = (steps.upperBound, 0)
-            while let fetched = state.ahead.first(where: { $0.lowerBound == next }) {
-                (next, ahead) = (fetched.upperBound, ahead + 1)
-            }
-            let goesOn = state.streams.contains { $0.next == next && $0.reach >= ReplicaSegment.leastReachAhead }
-            return goesOn && ahead < ReplicaSegment.mostAhead ? next : nil
-        }
-        guard let next, next * ReplicaSegment.stepBytes < end else { return }
-        ReplicaSegment.queue.async { [self] in
-            let isFetched = turn.withLock { _ in
-                guard cache.step(next, of: name) == nil else { return false }
-                let steps = planned(next, until: next)
-                guard (try? fetch(steps)) != nil else { return false }
-                state.withLock { state in
-                    state.ahead.append(steps)
-                    if state.ahead.count > ReplicaSegment.mostStreams { state.ahead.removeFirst() }
+        while let request = state.withLock({ nextAhead(after: steps, &$0) }) {
+            do throws(FileError) {
+                // A thread of its own: those of a queue may all wait for this request.
+                try DetachedThread.start(for: "a replica") { [self] in
+                    if (try? fetch(request)) == nil { drop(request) }
                 }
-                return true
+            } catch {
+                drop(request)
+                request.finish(.success([:]))
+                return
             }
-            if isFetched { fetchAhead(after: steps) }
         }
     }
 
-    /// The steps to fetch for a reader that needs those from `number` to `last`.
-    private func planned(_ number: Int, until last: Int) -> Range<Int> {
-        let count = (end + ReplicaSegment.stepBytes - 1) / ReplicaSegment.stepBytes
-        return state.withLock { state in
-            let index = state.streams.firstIndex { ($0.next...$0.next + ReplicaSegment.streamWidth).contains(number) }
-            // The first step of a large object was fetched with its header.
-            let usualBytes = ReplicaSegment.firstReach * ReplicaSegment.stepBytes
-            let isFetched = number == 0 && parts.first.map(\.length) ?? 0 > usualBytes
-            var (first, reach) = (number, isFetched ? 1 : ReplicaSegment.firstReach)
-            if let index {
-                let stream = state.streams.remove(at: index)
-                // What was left out is another thread's next.
-                first = (stream.next..<number).first { cache.step($0, of: name) == nil } ?? number
-                reach = min(2 * stream.reach, ReplicaSegment.mostReach)
-            } else {
-                while first > 0, number - first < ReplicaSegment.stepsBefore, cache.step(first - 1, of: name) == nil {
-                    first -= 1
-                }
-            }
-            let limit = min(max(min(last + 1, number + ReplicaSegment.mostReach), number + reach), count)
-            state.streams.insert(Stream(next: limit, reach: reach), at: 0)
-            if state.streams.count > ReplicaSegment.mostStreams { state.streams.removeLast() }
-            return first..<limit
+    /// Takes back a request ahead that failed.
+    private func drop(_ request: Request) {
+        state.withLock { state in
+            state.requests.removeAll { $0 === request }
+            state.ahead.removeAll { $0 == request.steps }
         }
+    }
+
+    /// The next request for what comes after `steps`; nil if enough is ahead, or nobody is likely to need it.
+    private func nextAhead(after steps: Range<Int>, _ state: inout State) -> Request? {
+        var (next, ahead) = (steps.upperBound, 0)
+        var near: Range<Int> { next..<next + ReplicaSegment.streamWidth }
+        while let known = state.ahead.first(where: { near.contains($0.lowerBound) }) {
+            (next, ahead) = (known.upperBound, ahead + 1)
+        }
+        let goesOn = state.streams.contains { $0.next == next && $0.reach >= ReplicaSegment.leastReachAhead }
+        guard goesOn, ahead < ReplicaSegment.mostAhead,
+            let missing = near.first(where: { cache.step($0, of: name) == nil }),
+            missing * ReplicaSegment.stepBytes < end, !state.requests.contains(where: { $0.steps.contains(missing) })
+        else { return nil }
+        let request = begin(planned(missing, until: missing, &state), isAhead: true, &state)
+        state.ahead.append(request.steps)
+        if state.ahead.count > ReplicaSegment.mostStreams { state.ahead.removeFirst() }
+        return request
+    }
+
+    /// The steps to fetch for a reader that needs those from `number` to `last`: `number` and some around it that are
+    /// not on their way.
+    private func planned(_ number: Int, until last: Int, _ state: inout State) -> Range<Int> {
+        let index = state.streams.firstIndex { ($0.next...$0.next + ReplicaSegment.streamWidth).contains(number) }
+        // The first step of a large object was fetched with its header.
+        let usualBytes = ReplicaSegment.firstReach * ReplicaSegment.stepBytes
+        let isFetched = number == 0 && parts.first.map(\.length) ?? 0 > usualBytes
+        var (first, reach) = (number, isFetched ? 1 : ReplicaSegment.firstReach)
+        if let index {
+            let stream = state.streams.remove(at: index)
+            // What was left out is another thread's next.
+            first = (stream.next..<number).first { cache.step($0, of: name) == nil } ?? number
+            reach = min(2 * stream.reach, ReplicaSegment.mostReach)
+        } else {
+            while first > 0, number - first < ReplicaSegment.stepsBefore, cache.step(first - 1, of: name) == nil {
+                first -= 1
+            }
+        }
+        var limit = min(
+            max(min(last + 1, number + ReplicaSegment.mostReach), number + reach),
+            (end + ReplicaSegment.stepBytes - 1) / ReplicaSegment.stepBytes)
+        for request in state.requests {
+            if request.steps.upperBound <= number { first = max(first, request.steps.upperBound) }
+            if request.steps.lowerBound > number { limit = min(limit, request.steps.lowerBound) }
+        }
+        // What is kept in between is fetched again: two requests would take longer.
+        while limit > number + 1, cache.step(limit - 1, of: name) != nil { limit -= 1 }
+        state.streams.insert(Stream(next: limit, reach: reach), at: 0)
+        if state.streams.count > ReplicaSegment.mostStreams { state.streams.removeLast() }
+        return first..<limit
     }
 
     /// Reads from all the parts that hold the range, and passes on what they have, in order.
@@ -331,8 +422,11 @@ private final class ReplicaSegment: SegmentReading {
     private func opened(_ number: Int) throws(ArchiverError) -> ReplicaReader.Opened {
         let part = parts[number]
         if let known = part.opened ?? state.withLock({ $0.opened[number] }) { return known }
-        let opened = try reader.open(part.object, length: part.objectBytes)
-        state.withLock { $0.opened[number] = opened }
-        return opened
+        return try turn.withLock { (_) throws(ArchiverError) in
+            if let known = state.withLock({ $0.opened[number] }) { return known }
+            let opened = try reader.open(part.object, length: part.objectBytes)
+            state.withLock { $0.opened[number] = opened }
+            return opened
+        }
     }
 }

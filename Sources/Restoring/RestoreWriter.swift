@@ -60,8 +60,8 @@ package final class RestoreWriter {
     /// The size of one thread's batch; limits the number of open directories and the bytes being written.
     private static let batchItems = 128
     private static let batchBytes: UInt64 = 1 << 20
-    /// More than two cores need: they wait for directories and for replicas.
-    private static let width = 5
+    /// How many batches are in progress: more than two cores need, as they wait for directories; and more for a network.
+    private var width: Int { files.store.isRemote ? 24 : 5 }
 
     /// - Parameters:
     ///   - isMarked: whether the root is marked as incomplete until the restore has ended.
@@ -99,7 +99,7 @@ package final class RestoreWriter {
         } catch {
             // Try to set the permissions of opened directories again.
             batch.removeAll { if case .write = $0 { true } else { false } }
-            for _ in 0...RestoreWriter.width where (try? finish()) != nil { break }
+            for _ in 0...width where (try? finish()) != nil { break }
             throw error
         }
     }
@@ -337,7 +337,7 @@ package final class RestoreWriter {
 
     private func makePipeline() -> OrderedPipeline<[Work], Written> {
         OrderedPipeline(
-            width: RestoreWriter.width,
+            width: width, waits: files.store.isRemote,
             transform: { [files, owners, isMarked] work in
                 var written = Written(work: work, metadata: MetadataWriter(owners, from: files.store))
                 for case .write(let job) in work {

@@ -26,20 +26,28 @@ package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
 
     private let width: Int
     /// Of the usual priority: for a higher one libdispatch asks the system, which refuses it to most users and logs that.
-    private let queue = DispatchQueue(label: "archiver.pipeline", qos: .default, attributes: .concurrent)
+    private let queues: [DispatchQueue]
+    private var submitted = 0
     private let transform: @Sendable (Input) throws -> Output
     private let consume: (Output) throws -> Void
     private var slots: [Slot] = []
 
     /// - Parameters:
     ///   - width: the most inputs in progress at a time.
+    ///   - waits: whether `transform` waits for a network: each input in progress then has its thread. Otherwise there are
+    ///     about as many threads as processors, also while all of them wait.
     ///   - transform: runs on other threads.
     ///   - consume: runs on the owner's thread.
     package init(
-        width: Int, transform: @escaping @Sendable (Input) throws -> Output,
+        width: Int, waits: Bool = false, transform: @escaping @Sendable (Input) throws -> Output,
         consume: @escaping (Output) throws -> Void
     ) {
         self.width = width
+        let label = "archiver.pipeline"
+        queues =
+            waits
+            ? (0..<width).map { _ in DispatchQueue(label: label, qos: .default) }
+            : [DispatchQueue(label: label, qos: .default, attributes: .concurrent)]
         self.transform = transform
         self.consume = consume
     }
@@ -54,6 +62,9 @@ package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
         if slots.count >= width { try consumeFirst() }
         let slot = Slot()
         slots.append(slot)
+        // Before an input is submitted, the one that is `width` before it was consumed: the queue that it had is free.
+        let queue = queues[submitted % queues.count]
+        submitted += 1
         queue.async { [transform] in slot.fill(Result { try transform(input) }) }
     }
 
@@ -75,15 +86,18 @@ extension Sequence where Element: Sendable {
     /// Other threads make outputs ahead. Each takes a run of neighbours, which share most of what has to be read for them.
     /// A large output is not made ahead.
     ///
-    /// - Parameter byteCount: the memory of an element's output.
+    /// - Parameters:
+    ///   - byteCount: the memory of an element's output.
+    ///   - waits: whether `transform` waits for a network.
     package func forEachAhead<Output: Sendable>(
-        byteCount: (Element) -> UInt64, _ transform: @escaping @Sendable (Element) throws -> Output,
+        byteCount: (Element) -> UInt64, waits: Bool = false,
+        _ transform: @escaping @Sendable (Element) throws -> Output,
         _ body: (Output) throws -> Bool
     ) throws {
         try withoutActuallyEscaping(body) { body in
             var isWanted = true
             let pipeline = OrderedPipeline<[Element], [Result<Output, any Error>]>(
-                width: Swift.min(Processors.count + 1, RunLimit.ahead),
+                width: waits ? RunLimit.ahead : Swift.min(Processors.count + 1, RunLimit.ahead), waits: waits,
                 transform: { run in run.map { element in Result { try transform(element) } } },
                 consume: { outputs in
                     // What fails after the last one that is wanted does not matter.

@@ -101,8 +101,8 @@ struct SegmentReadingTests {
         #expect(zip(sorted, sorted.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound }, "\(sorted)")
     }
 
-    @Test("readers at the same time get the right bytes, and a single read far away fetches little")
-    func concurrent() throws {
+    @Test("a single read far away fetches little")
+    func far() throws {
         let (scene, content, opened) = try segment()
         let steps = content.count / SegmentReadingTests.step
         let far = try fetched(scene) {
@@ -110,14 +110,24 @@ struct SegmentReadingTests {
             #expect(isRight)
         }
         #expect(far.count == 1 && far[0].count <= 7 * (SegmentReadingTests.step + 64), "\(far)")
+    }
+
+    @Test("readers at the same time get the right bytes, and few bytes are fetched twice")
+    func together() throws {
+        let (scene, content, opened) = try segment(bytes: 16_000_000)
+        let steps = content.count / SegmentReadingTests.step
         let wrong = Locked(0)
-        DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            for number in stride(from: thread, to: steps, by: 4) {
-                let isRight = (try? read(number, of: opened, equals: content)) ?? false
-                if !isRight { wrong.withLock { $0 += 1 } }
+        let ranges = fetched(scene) {
+            DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                for number in stride(from: thread, to: steps, by: 4) {
+                    let isRight = (try? read(number, of: opened, equals: content)) ?? false
+                    if !isRight { wrong.withLock { $0 += 1 } }
+                }
             }
         }
         #expect(wrong.withLock(\.self) == 0)
+        let bytes = ranges.reduce(0) { $0 + $1.count }
+        #expect(bytes < content.count + content.count / 8, "\(bytes) of \(content.count)")
     }
 
     @Test("of a damaged object, everything is read but the step that is damaged", arguments: [2, 7, 30, 59])
@@ -136,13 +146,13 @@ struct SegmentReadingTests {
         }
     }
 
-    @Test("while a reader works on what it has, two requests bring what comes next")
+    @Test("while a reader works on what it has, three requests at the same time bring what comes next")
     func ahead() throws {
-        let (scene, content, opened) = try segment(bytes: 8_000_000)
-        let isFetchedAhead = DispatchSemaphore(value: 0)
+        let (scene, content, opened) = try segment(bytes: 16_000_000)
+        let together = Meeting(of: 3)
         let needed = Locked(0)
         scene.objects.arrange { call in
-            if case .get(_, let range?) = call, range.lowerBound > needed.withLock(\.self) { isFetchedAhead.signal() }
+            if case .get(_, let range?) = call, range.lowerBound > needed.withLock(\.self) { together.attend() }
             return nil
         }
         for number in 0..<24 {
@@ -150,6 +160,26 @@ struct SegmentReadingTests {
             let isRight = try read(number, of: opened, equals: content)
             #expect(isRight)
         }
-        for _ in 0..<2 { #expect(isFetchedAhead.wait(timeout: .now() + 60) == .success) }
+        #expect(together.isComplete)
+    }
+
+    @Test("if what is fetched ahead fails, the reader fetches it when it needs it", arguments: [1, 2, 3, 5])
+    func failedAhead(_ failures: Int) throws {
+        let (scene, content, opened) = try segment(bytes: 16_000_000)
+        let needed = Locked(0)
+        let left = Locked(failures)
+        scene.objects.arrange { call in
+            guard case .get(_, let range?) = call, range.lowerBound > needed.withLock(\.self) else { return nil }
+            return left.withLock { left in
+                left -= 1
+                return left >= 0 ? .fails(.unreachable) : nil
+            }
+        }
+        for number in 0..<content.count / SegmentReadingTests.step {
+            needed.withLock { $0 = (number + 1) * SegmentReadingTests.step }
+            let isRight = try read(number, of: opened, equals: content)
+            #expect(isRight)
+        }
+        #expect(left.withLock(\.self) <= 0)
     }
 }

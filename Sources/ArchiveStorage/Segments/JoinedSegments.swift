@@ -56,6 +56,8 @@ package final class JoinedSegments: SegmentStore {
         local = LocalSegments(layout)
     }
 
+    package var isRemote: Bool { (try? listed().isEmpty) == false }
+
     // MARK: The list
 
     /// The content of `away.json`.

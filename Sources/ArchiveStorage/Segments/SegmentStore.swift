@@ -8,6 +8,9 @@ package import SystemPackage
 /// A segment's name is its path in the source. `LocalSegments` is a directory of files; no other code assumes that
 /// segments are files.
 package protocol SegmentSource: Sendable {
+    /// Whether reads may wait for a network: several at the same time take no longer than one.
+    var isRemote: Bool { get }
+
     /// Lists the files in the source.
     func list() throws(StorageError) -> SegmentListing
 
@@ -21,6 +24,10 @@ package protocol SegmentSource: Sendable {
     ///
     /// - Throws: `StorageError` with the code `damaged` if there is no such segment.
     func open(_ name: String) throws(StorageError) -> any SegmentReading
+}
+
+extension SegmentSource {
+    package var isRemote: Bool { false }
 }
 
 /// A place that segments are written to, and read from.

@@ -20,7 +20,7 @@ struct VersionPatches {
         let (console, archive, root) = (history.console, history.archive, history.root)
         let report = TextReport(console, left: .archive(archive), right: .archive(archive))
         let texts = report.texts
-        try versions.indices.forEachAhead(byteCount: { versions[$0].size }) { index in
+        try versions.indices.forEachAhead(byteCount: { versions[$0].size }, waits: archive.store.isRemote) { index in
             let version = versions[index]
             guard let difference = try archive.difference(of: version, in: root),
                 difference.kind != .modified
