@@ -253,7 +253,9 @@ int clinux_lower_priority(void) {
 void clinux_trim_heaps(void) { malloc_trim(0); }
 
 void clinux_limit_heaps(void) {
-    mallopt(M_ARENA_MAX, 2);
+    cpu_set_t processors;
+    int count = sched_getaffinity(0, sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : 1;
+    mallopt(M_ARENA_MAX, count < 2 ? 2 : count);
     mallopt(M_MMAP_THRESHOLD, 3 << 20);
     // Setting the first also lowers this, and the heaps' ends would come and go with every buffer.
     mallopt(M_TRIM_THRESHOLD, 4 << 20);

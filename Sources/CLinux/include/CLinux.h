@@ -111,9 +111,9 @@ int clinux_lower_priority(void);
 /// Returns the free memory of the C library's heaps to the system (malloc_trim(3)).
 void clinux_trim_heaps(void);
 
-/// Has buffers of 3 MiB and more go back to the system when they are freed, and threads share two heaps (mallopt(3)).
-/// Otherwise the C library takes the like of the first that is freed from its heaps, and they leave holes there; and each
-/// thread has its own, which keeps what it needed at most.
+/// Has buffers of 3 MiB and more go back to the system when they are freed, and there are as many heaps as
+/// processors (mallopt(3)). Otherwise the C library takes the like of the first that is freed from its heaps, and they leave
+/// holes there; and each thread has its own, which keeps what it needed at most.
 void clinux_limit_heaps(void);
 
 /// 1 if a time service synchronizes the clock, 0 if none does (adjtimex(2)), -1 if the system does not report it.
