@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <malloc.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -60,8 +60,10 @@ package final class RestoreWriter {
     /// The size of one thread's batch; limits the number of open directories and the bytes being written.
     private static let batchItems = 128
     private static let batchBytes: UInt64 = 1 << 20
+    /// Whether batches wait for a network.
+    private let waits: Bool
     /// How many batches are in progress: more than two cores need, as they wait for directories; and more for a network.
-    private var width: Int { files.store.isRemote ? 24 : 5 }
+    private var width: Int { waits ? 24 : 5 }
 
     /// - Parameters:
     ///   - isMarked: whether the root is marked as incomplete until the restore has ended.
@@ -76,6 +78,7 @@ package final class RestoreWriter {
         sync: BackgroundSync?, willChange: (() throws -> Void)? = nil
     ) {
         self.root = root
+        waits = store.isRemote
         files = FileRestorer(store: store, progress: progress, interruption: interruption)
         self.owners = owners
         self.isMarked = isMarked
@@ -337,7 +340,7 @@ package final class RestoreWriter {
 
     private func makePipeline() -> OrderedPipeline<[Work], Written> {
         OrderedPipeline(
-            width: width, waits: files.store.isRemote,
+            width: width, waits: waits,
             transform: { [files, owners, isMarked] work in
                 var written = Written(work: work, metadata: MetadataWriter(owners, from: files.store))
                 for case .write(let job) in work {

@@ -10,13 +10,32 @@ import Testing
 struct OrderedPipelineTests {
     private struct Fault: Error {}
 
-    @Test("outputs that are made ahead come in the order of the elements, whatever their sizes")
-    func order() throws {
+    @Test("all inputs of a pipeline that waits for a network are in progress at the same time, and come out in order")
+    func waiting() throws {
+        // A concurrent queue gets about one more thread a second while all of its threads wait.
+        let width = Processors.count + 100
+        let meeting = Meeting(of: width)
+        var outputs: [Int] = []
+        let pipeline = OrderedPipeline<Int, Int>(
+            width: width, waits: true,
+            transform: { input in
+                meeting.attend()
+                return input
+            }, consume: { outputs.append($0) })
+        for input in 0..<3 * width { try pipeline.submit(input) }
+        try pipeline.finish(with: 3 * width)
+        #expect(meeting.isComplete)
+        #expect(outputs == Array(0...3 * width))
+    }
+
+    @Test(
+        "outputs that are made ahead come in the order of the elements, whatever their sizes", arguments: [false, true])
+    func order(waits: Bool) throws {
         var random = SeededGenerator("outputs made ahead")
         for _ in 0..<50 {
             let sizes = (0..<random.below(120)).map { _ in UInt64(random.below(random.oneIn(4) ? 3 << 20 : 1000)) }
             var found: [Int] = []
-            try sizes.indices.forEachAhead(byteCount: { sizes[$0] }, { $0 }) { index in
+            try sizes.indices.forEachAhead(byteCount: { sizes[$0] }, waits: waits, { $0 }) { index in
                 found.append(index)
                 return true
             }

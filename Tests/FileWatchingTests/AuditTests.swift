@@ -60,7 +60,7 @@ import Threading
     /// Events report the changes made between any two steps of an audit, so they are not faults.
     @Test(
         "an audit during changes finds nothing wrong",
-        arguments: WatchBackend.reporting, [UInt64(51), .random(in: 52...999_999)])
+        arguments: WatchBackend.reporting, [UInt64(51), 286_393, .random(in: 52...999_999)])
     func concurrentChanges(_ backend: WatchBackend, seed: UInt64) async throws {
         let tree = try TemporaryTree()
         let changes = Locked((churn: Churn(seed: seed), left: 0))

@@ -108,7 +108,11 @@ struct Listing {
     }
 
     /// The paths that differ between two listings and that no range covers.
-    static func uncovered(from before: Listing, to after: Listing, by ranges: [PathRange]) -> [RelativePath] {
+    ///
+    /// - Parameter changed: the names through which files were changed, by their inodes.
+    static func uncovered(
+        from before: Listing, to after: Listing, by ranges: [PathRange], _ changed: [UInt64: Set<RelativePath>]
+    ) -> [RelativePath] {
         func isCovered(_ path: RelativePath) -> Bool {
             ranges.contains { leads($0, to: path, from: before, to: after) }
         }
@@ -119,7 +123,8 @@ struct Listing {
         }
         return missed.filter { path in
             guard let now = after.facts[path], !now.isDirectory else { return true }
-            let names = names(of: now.inode, in: before) + names(of: now.inode, in: after)
+            let names =
+                names(of: now.inode, in: before) + names(of: now.inode, in: after) + changed[now.inode, default: []]
             return !names.contains { $0 != path && isCovered($0) }
         }
     }

@@ -1,15 +1,19 @@
 // A temporary directory for each test, and shell-like scripts that change it.
 
 import CLinux
+import FileIO
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+import Threading
 
 /// A temporary directory with `root`, which is watched, and `outside`, which is not; removed at the end.
 final class TemporaryTree: Sendable {
     let base: String
     let root: String
+    /// By its inode, the names through which each file was changed since `takeChanged`.
+    private let changed = Locked<[UInt64: Set<RelativePath>]>([:])
 
     /// Creates the directory.
     ///
@@ -35,6 +39,22 @@ final class TemporaryTree: Sendable {
         for line in script.split(separator: "\n") {
             let words = line.split(separator: " ").map(String.init)
             if !words.isEmpty { try run(words, in: root) }
+        }
+    }
+
+    /// The names through which files were changed since the last call, by their inodes: some may be gone.
+    func takeChanged() -> [UInt64: Set<RelativePath>] {
+        changed.withLock { changed in
+            defer { changed = [:] }
+            return changed
+        }
+    }
+
+    private func note(changed name: String) {
+        var status = stat()
+        guard lstat(root + "/" + name, &status) == 0 else { return }
+        changed.withLock {
+            _ = $0[UInt64(status.st_ino), default: []].insert(RelativePath(unchecked: Array(name.utf8)))
         }
     }
 
@@ -73,6 +93,11 @@ final class TemporaryTree: Sendable {
         case ("ln", _): try check(link(path(1), path(2)))
         case ("mkfifo", _): try check(mkfifo(path(1), 0o600))
         default: throw ScriptError(line: line, code: ENOSYS)
+        }
+        switch words[0] {
+        case "write", "append", "truncate", "touch": note(changed: words[1])
+        case "chmod", "ln": note(changed: words[words.count - 1])
+        default: break
         }
     }
 

@@ -90,9 +90,10 @@ final class WatchedTree: Sendable {
     func check(_ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation) async throws -> ChangeBatch {
         let batch = try await batch()
         let now = Listing(of: tree.root)
+        let changed = tree.takeChanged()
         let missed = seen.withLock { seen in
             defer { seen = now }
-            return Listing.uncovered(from: seen, to: now, by: batch.ranges)
+            return Listing.uncovered(from: seen, to: now, by: batch.ranges, changed)
         }
         let explanation = "\(comment) missed \(missed) in \(batch.ranges)"
         #expect(missed.isEmpty, Comment(rawValue: explanation), sourceLocation: sourceLocation)

@@ -60,6 +60,22 @@ private let hasServer = FileManager.default.isExecutableFile(atPath: server)
         #expect(try store.get(name) == [1])
     }
 
+    @Test("many calls at the same time share four sessions")
+    func sessions() throws {
+        #expect(try store().put(name, [1, 2, 3]) == .created)
+        let begun = place.path.appending("begun")
+        let store = store(["sh", "-c", "echo >> '\(begun)'; exec \(server)"])
+        let meeting = Meeting(of: 24)
+        try DetachedThread.forEach(Array(0..<48), upTo: 24, for: "a test") { [name] _ in
+            meeting.attend()
+            let bytes = try store.get(name)
+            #expect(bytes == [1, 2, 3])
+        }
+        #expect(meeting.isComplete)
+        let count = try Data(contentsOf: URL(filePath: begun.string)).count
+        #expect(count <= 4)
+    }
+
     @Test("a missing directory is no empty store")
     func missing() throws {
         let store = store([server], place.path.appending("missing").string)

@@ -3,26 +3,32 @@
 internal import Dispatch
 internal import Threading
 
-/// Threads that wait for each other.
+/// Threads that wait for each other, a minute at most.
 package final class Meeting: Sendable {
     private let group = DispatchGroup()
-    private let missing: Locked<Int>
+    private let state: Locked<(missing: Int, isMissed: Bool)>
 
     package init(of count: Int) {
-        missing = Locked(count)
+        state = Locked((count, false))
         group.enter()
     }
 
-    /// Waits until as many threads as are expected are here, a minute at most; those that come later do not wait.
+    /// Waits until as many threads as are expected are here; those that come later do not wait.
     package func attend() {
-        let isLast = missing.withLock { missing in
-            missing -= 1
-            return missing == 0
+        let isLast = state.withLock { state in
+            state.missing -= 1
+            return state.missing == 0
         }
         if isLast { group.leave() }
-        _ = group.wait(timeout: .now() + 60)
+        _ = isComplete
     }
 
-    /// Whether they have met; waits for it a minute at most.
-    package var isComplete: Bool { group.wait(timeout: .now() + 60) == .success }
+    /// Whether they have met, and none has left before; waits for it.
+    package var isComplete: Bool {
+        let hasMet = group.wait(timeout: .now() + 60) == .success
+        return state.withLock { state in
+            if !hasMet { state.isMissed = true }
+            return !state.isMissed
+        }
+    }
 }

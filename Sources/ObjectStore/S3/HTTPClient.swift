@@ -1,6 +1,7 @@
 // HTTP requests that block, by libcurl, which is loaded while the program runs.
 
 internal import CCurl
+internal import Dispatch
 internal import Glibc
 internal import Threading
 
@@ -28,7 +29,10 @@ final class HTTPClient: Sendable {
     private let idle = Locked<[UInt]>([])
     private let certificates: String?
 
-    private static let idleLimit = 16
+    /// How many requests may run now.
+    private let turns = DispatchSemaphore(value: HTTPClient.mostConnections)
+
+    private static let mostConnections = 16
 
     /// - Parameter certificates: a file with the certificates to trust; nil for the system's.
     init(certificates: String?) { self.certificates = certificates }
@@ -41,22 +45,21 @@ final class HTTPClient: Sendable {
     func perform(
         _ request: HTTPRequest, _ closing: StoreClosing, _ operation: String
     ) throws(ObjectStoreError) -> HTTPAnswer {
-        try closing.check(operation)
         guard ccurl_is_available() != 0 else {
             throw ObjectStoreError(.notSupported, operation, "the library libcurl is not installed (package libcurl4)")
         }
+        turns.wait()
+        defer { turns.signal() }
+        try closing.check(operation)
         let kept = idle.withLock { $0.popLast() }.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
         guard let connection = kept ?? ccurl_open() else { throw ObjectStoreError(.failed, operation, "out of memory") }
         let exchange = Exchange(request, closing, operation)
         let (outcome, status, message) = send(request, exchange, connection)
-        let isKept =
-            outcome == CCURL_ANSWERED
-            && idle.withLock { idle in
-                guard idle.count < HTTPClient.idleLimit else { return false }
-                idle.append(UInt(bitPattern: connection))
-                return true
-            }
-        if !isKept { ccurl_close(connection) }
+        if outcome == CCURL_ANSWERED {
+            idle.withLock { $0.append(UInt(bitPattern: connection)) }
+        } else {
+            ccurl_close(connection)
+        }
         switch outcome {
         case CCURL_ANSWERED: return HTTPAnswer(status: status, headers: exchange.headers, body: exchange.body)
         case CCURL_UNTRUSTED: throw ObjectStoreError(.tlsFailed, operation, message)

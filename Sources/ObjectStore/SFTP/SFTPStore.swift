@@ -1,5 +1,6 @@
 // Objects as files on another machine, by SFTP through the user's own ssh.
 
+internal import Dispatch
 internal import FileIO
 internal import Glibc
 internal import Threading
@@ -16,6 +17,8 @@ package final class SFTPStore: ObjectStore {
     /// The directory, without a slash at the end.
     private let directory: String
     private let idle = Locked<[Box]>([])
+    /// How many calls may have a session now.
+    private let turns = DispatchSemaphore(value: SFTPStore.mostSessions)
     private let closing = StoreClosing()
 
     /// A session that no call uses at the moment.
@@ -25,7 +28,8 @@ package final class SFTPStore: ObjectStore {
         let session: SFTPSession
     }
 
-    private static let idleLimit = 4
+    /// Each is a process of `ssh`, and servers refuse many that log in at the same time (MaxStartups in sshd_config(5)).
+    private static let mostSessions = 4
     private static let tries = 4
 
     /// Makes a store, without a connection.
@@ -240,6 +244,8 @@ package final class SFTPStore: ObjectStore {
     private func once<Result>(
         _ operation: String, _ body: (SFTPSession) throws(SFTPSession.Failure) -> Result
     ) throws(SFTPSession.Failure) -> Result {
+        turns.wait()
+        defer { turns.signal() }
         let session: SFTPSession
         if let kept = idle.withLock({ $0.popLast() }) {
             session = kept.session
@@ -264,6 +270,6 @@ package final class SFTPStore: ObjectStore {
 
     private func keep(_ session: SFTPSession) {
         guard !closing.isClosed else { return }
-        idle.withLock { if $0.count < SFTPStore.idleLimit { $0.append(Box(session: session)) } }
+        idle.withLock { $0.append(Box(session: session)) }
     }
 }
