@@ -16,6 +16,19 @@ package enum AgePayload {
         nonceBytes + plain + max(1, (plain + stepBytes - 1) / stepBytes) * tagBytes
     }
 
+    /// Where the steps with the plain bytes in `range` are in a file, as far as it has them.
+    ///
+    /// - Parameters:
+    ///   - length: the length of the file.
+    ///   - plain: how many plain bytes it is said to have.
+    package static func place(
+        of range: Range<UInt64>, inFileOf length: UInt64, withPlain plain: UInt64
+    ) -> Range<UInt64> {
+        let start = length - min(length, self.length(ofPlain: plain)) + nonceBytes
+        let end = start + (range.upperBound + stepBytes - 1) / stepBytes * sealedStepBytes
+        return min(length, start + range.lowerBound / stepBytes * sealedStepBytes)..<min(length, end)
+    }
+
     /// The number of plain bytes in a nonce and steps of `length` bytes; nil if no number of plain bytes has it.
     package static func plainLength(of length: UInt64) -> UInt64? {
         guard length >= nonceBytes + tagBytes else { return nil }

@@ -80,30 +80,65 @@ enum CheckpointContent {
 
     // MARK: Reading
 
-    /// The heading and the database of a checkpoint; nil if this program cannot read it.
-    static func read(_ content: [UInt8]) throws -> (heading: Heading, database: [UInt8])? {
-        guard content.starts(with: magic) else { return nil }
-        var inflater = try Inflater()
-        var stream: [UInt8] = []
-        var position = magic.count
-        while position < content.count {
-            guard let raw = number(content, position), let stored = number(content, position + 4),
-                raw > 0, raw <= pieceBytes, stored <= raw, content.count - position - prefixBytes >= stored,
-                stream.count + raw <= CatalogueCopy.databaseLimit
-            else { return nil }
-            let piece = content[(position + prefixBytes)..<(position + prefixBytes + stored)]
-            if stored == raw {
-                stream += piece
-            } else {
-                stream += try piece.withUnsafeBytes { try inflater.inflate($0, expecting: raw) }
+    /// Unpacks the content of a checkpoint while it comes.
+    struct Reader: ~Copyable {
+        private enum Part { case magic, heading, database, unreadable }
+
+        private var part = Part.magic
+        private var inflater: Inflater
+        /// What came and is not unpacked yet.
+        private var waiting: [UInt8] = []
+        private var heading: [UInt8] = []
+        private var database: [UInt8] = []
+
+        init() throws { inflater = try Inflater() }
+
+        /// Takes the next bytes.
+        mutating func take(_ bytes: [UInt8]) throws {
+            if part == .unreadable { return }
+            waiting += bytes
+            var position = 0
+            if part == .magic {
+                guard waiting.count >= magic.count else { return }
+                part = waiting.starts(with: magic) ? .heading : .unreadable
+                position = magic.count
             }
-            position += prefixBytes + stored
+            while part != .unreadable, let raw = number(waiting, position), let stored = number(waiting, position + 4) {
+                guard raw > 0, raw <= pieceBytes, stored <= raw,
+                    heading.count + database.count + raw <= CatalogueCopy.databaseLimit
+                else {
+                    part = .unreadable
+                    break
+                }
+                let end = position + prefixBytes + stored
+                if end > waiting.count { break }
+                let piece = waiting[(position + prefixBytes)..<end]
+                add(stored == raw ? piece : try piece.withUnsafeBytes { try inflater.inflate($0, expecting: raw) }[...])
+                position = end
+            }
+            waiting.removeFirst(min(position, waiting.count))
         }
-        guard let end = stream.firstIndex(of: UInt8(ascii: "\n")),
-            let heading = try? JSONDecoder().decode(Heading.self, from: Data(stream[..<end]))
-        else { return nil }
-        stream.removeFirst(end + 1)
-        return (heading, stream)
+
+        /// Adds unpacked bytes of the stream.
+        private mutating func add(_ bytes: ArraySlice<UInt8>) {
+            guard part == .heading else {
+                database += bytes
+                return
+            }
+            let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+            heading += bytes[..<end]
+            if end == bytes.endIndex { return }
+            part = .database
+            database += bytes[(end + 1)...]
+        }
+
+        /// The heading and the database; nil if this program cannot read the checkpoint.
+        func finish() -> (heading: Heading, database: [UInt8])? {
+            guard part == .database, waiting.isEmpty,
+                let heading = try? JSONDecoder().decode(Heading.self, from: Data(heading))
+            else { return nil }
+            return (heading, database)
+        }
     }
 
     private static func number(_ content: [UInt8], _ position: Int) -> Int? {
@@ -116,6 +151,9 @@ extension ReplicaSegments {
     /// The longest object of a checkpoint that is read.
     private static let checkpointLimit = UInt64(CatalogueCopy.databaseLimit)
 
+    /// A store sends less to one request than to several at the same time.
+    private static let checkpointRequests = 4
+
     /// The newest checkpoint that can be used; nil if there is none, and everything is read from the segments.
     ///
     /// A checkpoint only saves time: every segment is listed by the store, so none is hidden by a checkpoint that is
@@ -124,9 +162,12 @@ extension ReplicaSegments {
         for (name, bytes) in inventory.checkpoints.reversed() where bytes <= ReplicaSegments.checkpointLimit {
             do throws(ArchiverError) {
                 let object = try reader.open(.checkpoint(name: name), length: bytes, readsAll: true)
-                var content: [UInt8] = []
-                try object.readAll { piece, _ in content += piece }
-                guard let (heading, database) = try? CheckpointContent.read(content),
+                guard var content = try? CheckpointContent.Reader() else { return nil }
+                var isReadable = true
+                try object.readAll(requests: ReplicaSegments.checkpointRequests) { piece, _ in
+                    do { try content.take(piece) } catch { isReadable = false }
+                }
+                guard isReadable, let (heading, database) = content.finish(),
                     let manifest = try? ArchiveManifest(decoding: Array(heading.manifest.utf8)),
                     manifest.id == reader.manifest.archive
                 else { continue }

@@ -4,6 +4,7 @@ package import Age
 internal import ArchiveFormat
 internal import ArchiveStorage
 internal import Crypto
+internal import FileIO
 internal import FoundationEssentials
 package import ObjectStore
 package import Roots
@@ -15,16 +16,19 @@ package struct ReplicaReader: Sendable {
     package let manifest: ReplicaManifest
     private let signer: Curve25519.Signing.PublicKey
     private let identities: [AgeIdentity]
+    private let listed: Future<ReplicaInventory>?
 
     /// Opens the replica in a store.
     ///
     /// - Parameters:
     ///   - identities: what decrypts it; may be empty if everybody may read it.
     ///   - signer: the public key that must have signed it, 64 hex digits; nil to trust the replica's description.
+    ///   - lists: whether its objects are listed at the same time, for `inventory`.
     /// - Throws: `ArchiverError` with the code `replica` if there is no replica, `wrongIdentity`.
     package init(
-        _ objects: any ObjectStore, _ identities: [AgeIdentity], signer expected: String? = nil
+        _ objects: any ObjectStore, _ identities: [AgeIdentity], signer expected: String? = nil, lists: Bool = false
     ) throws(ArchiverError) {
+        listed = lists ? Future(for: "the list of a replica") { try ReplicaInventory(objects) } : nil
         guard let manifest = try ReplicaManifest.read(from: objects), let signer = manifest.signerKey else {
             throw ArchiverError(
                 .replica, "there is no replica in \(objects.address): it has no \(ReplicaObject.manifest)",
@@ -48,6 +52,11 @@ package struct ReplicaReader: Sendable {
                 .wrongIdentity, "the replica in \(objects.address) is encrypted, and no identity is named",
                 remedy: Advice.nameIdentity.text)
         }
+    }
+
+    /// The replica's objects.
+    func inventory() throws(ArchiverError) -> ReplicaInventory {
+        try facingStore { try listed?.value() ?? ReplicaInventory(objects) }
     }
 
     /// An object whose header is the signer's.
@@ -81,6 +90,15 @@ package struct ReplicaReader: Sendable {
             }
         }
 
+        /// Passes on the first step of the content, if it came with the header.
+        func readFirst(_ body: (Data) -> Void) throws(ArchiverError) {
+            let first = 0..<min(length, Int(AgePayload.stepBytes))
+            guard !first.isEmpty else { return }
+            let place = AgePayload.place(
+                of: 0..<UInt64(first.count), inFileOf: reader.length, withPlain: reader.plainLength)
+            if bytes.isKept(place) { try read(first, body) }
+        }
+
         /// Confirms that the object was not cut off.
         package func checkEnd() throws(ArchiverError) { try reading { try reader.checkEnd { try fetch($0) } } }
 
@@ -92,7 +110,7 @@ package struct ReplicaReader: Sendable {
             return signature.covers(place, sha256: sha256, by: signer)
         }
 
-        /// Releases the first bytes, which are read again if they are needed.
+        /// Releases what came with the header; it is read again if it is needed.
         package func releaseBytes() { bytes.release() }
 
         private func reading<Result>(_ body: () throws -> Result) throws(ArchiverError) -> Result {
@@ -101,21 +119,40 @@ package struct ReplicaReader: Sendable {
             } catch { throw ArchiverError(store: error) }
         }
 
+        /// Calls `body` with each piece of the content, in order, and where it begins.
+        private func forEachPiece(_ requests: Int, _ body: ([UInt8], _ offset: Int) throws -> Void) throws {
+            let pieces = stride(from: 0, to: length, by: Opened.pieceBytes).map {
+                $0..<min(length, $0 + Opened.pieceBytes)
+            }
+            guard requests > 1, let last = pieces.last else {
+                for piece in pieces { try body(read(piece), piece.lowerBound) }
+                return
+            }
+            try withoutActuallyEscaping(body) { body in
+                let pipeline = OrderedPipeline<Range<Int>, (bytes: [UInt8], offset: Int)>(
+                    width: requests, waits: true, transform: { (try read($0), $0.lowerBound) },
+                    consume: { try body($0.bytes, $0.offset) })
+                for piece in pieces.dropLast() { try pipeline.submit(piece) }
+                try pipeline.finish(with: last)
+            }
+        }
+
         private static let pieceBytes = 4 << 20
         /// The first piece, and more than most headers.
         fileprivate static let firstBytes = AgePayload.length(ofPlain: UInt64(pieceBytes)) + 16 << 10
 
         /// Reads all of the content, and checks that it is what was signed.
-        package func readAll(_ body: ([UInt8], _ offset: Int) throws -> Void) throws(ArchiverError) {
+        ///
+        /// - Parameter requests: how many pieces of 4 MiB are asked for at the same time.
+        package func readAll(
+            requests: Int = 1, _ body: ([UInt8], _ offset: Int) throws -> Void
+        ) throws(ArchiverError) {
             try reading {
                 var hash = SHA256()
-                var position = 0
-                while position < length {
-                    let piece = try read(position..<min(length, position + Opened.pieceBytes))
+                try forEachPiece(requests) { piece, position in
                     guard !piece.isEmpty else { throw ArchiverError.notAuthentic(name, objects, "it was cut off") }
                     hash.update(data: piece)
                     try body(piece, position)
-                    position += piece.count
                 }
                 // The last step of a content was read as the last one.
                 if length == 0 { try checkEnd() }
@@ -132,15 +169,21 @@ package struct ReplicaReader: Sendable {
     /// - Parameters:
     ///   - length: the length of the object.
     ///   - readsAll: whether all of it is read next.
+    ///   - next: what is read next of a content whose length is known, so that it comes at the same time as the header.
     /// - Throws: `ArchiverError` with the code `wrongIdentity` if it is encrypted for others, `replica` if it is not the
     ///   signer's.
     package func open(
-        _ object: ReplicaObject, length: UInt64, readsAll: Bool = false
+        _ object: ReplicaObject, length: UInt64, readsAll: Bool = false,
+        next: (range: Range<Int>, ofLength: Int)? = nil
     ) throws(ArchiverError) -> Opened {
         guard let name = object.name else { throw ArchiverError(.system, "\(object.text) is no object's name") }
         do {
-            let bytes = ObjectBytes(
-                name, length, objects, firstBytes: readsAll ? Opened.firstBytes : 0)
+            let next = next.map { next in
+                AgePayload.place(
+                    of: UInt64(next.range.lowerBound)..<UInt64(next.range.upperBound), inFileOf: length,
+                    withPlain: UInt64(next.ofLength))
+            }
+            let bytes = ObjectBytes(name, length, objects, firstBytes: readsAll ? Opened.firstBytes : 0, next)
             let reader = try AgeReader(length: length, identities) { try bytes.read($0) }
             guard let header = ObjectHeader(reader.header) else {
                 throw ArchiverError.notAuthentic(name, objects, "it has no signature")
@@ -177,35 +220,70 @@ private final class ObjectBytes: Sendable {
     /// How many bytes the first request reads.
     private let firstBytes: UInt64
     private let kept = Locked<[UInt8]?>(nil)
+    /// What is read at the same time.
+    private let next: Locked<Next?>
 
     /// A header, and the first step with the segment's own header.
     private static let beginningBytes: UInt64 = 68 << 10
     /// What is read as a whole: a request costs more than these bytes.
     private static let smallBytes: UInt64 = 256 << 10
 
-    /// - Parameter firstBytes: how many bytes are likely to be read soon, from the first one on.
-    init(_ name: ObjectName, _ length: UInt64, _ objects: any ObjectStore, firstBytes: UInt64) {
+    private struct Next {
+        let range: Range<UInt64>
+        let bytes: Future<[UInt8]>
+    }
+
+    /// - Parameters:
+    ///   - firstBytes: how many bytes are likely to be read soon, from the first one on.
+    ///   - next: what is likely to be read first.
+    init(
+        _ name: ObjectName, _ length: UInt64, _ objects: any ObjectStore, firstBytes: UInt64, _ next: Range<UInt64>?
+    ) {
         self.name = name
         self.length = length
         self.objects = objects
-        self.firstBytes =
-            length <= ObjectBytes.smallBytes ? length : min(length, max(firstBytes, ObjectBytes.beginningBytes))
-    }
-
-    func read(_ range: Range<UInt64>) throws(ObjectStoreError) -> [UInt8] {
-        guard range.upperBound <= firstBytes else { return try objects.get(name, range) }
-        let beginning: [UInt8]
-        if let known = kept.withLock({ $0 }) {
-            beginning = known
+        let first = length <= ObjectBytes.smallBytes ? length : min(length, max(firstBytes, ObjectBytes.beginningBytes))
+        if let next, !next.isEmpty, next.lowerBound > first {
+            self.next = Locked(Next(range: next, bytes: Future(for: "an object") { try objects.get(name, next) }))
+            self.firstBytes = first
         } else {
-            beginning = try objects.get(name, 0..<firstBytes)
-            kept.withLock { $0 = beginning }
+            self.next = Locked(nil)
+            self.firstBytes = max(first, next?.upperBound ?? 0)
         }
-        let range = range.clamped(to: 0..<UInt64(beginning.count))
-        return Array(beginning[Int(range.lowerBound)..<Int(range.upperBound)])
     }
 
-    func release() { kept.withLock { $0 = nil } }
+    func read(_ range: Range<UInt64>) throws -> [UInt8] {
+        if range.upperBound <= firstBytes {
+            let beginning: [UInt8]
+            if let known = kept.withLock({ $0 }) {
+                beginning = known
+            } else {
+                beginning = try objects.get(name, 0..<firstBytes)
+                kept.withLock { $0 = beginning }
+            }
+            return ObjectBytes.part(range, of: beginning, at: 0)
+        }
+        if let next = next.withLock({ $0 }), next.range.clamped(to: range) == range {
+            return ObjectBytes.part(range, of: try next.bytes.value(), at: next.range.lowerBound)
+        }
+        return try objects.get(name, range)
+    }
+
+    private static func part(_ range: Range<UInt64>, of bytes: [UInt8], at offset: UInt64) -> [UInt8] {
+        let range = range.clamped(to: offset..<offset + UInt64(bytes.count))
+        return Array(bytes[Int(range.lowerBound - offset)..<Int(range.upperBound - offset)])
+    }
+
+    /// Whether the bytes came with the header.
+    func isKept(_ range: Range<UInt64>) -> Bool {
+        kept.withLock { kept in kept.map { range.upperBound <= UInt64($0.count) } ?? false }
+    }
+
+    /// Releases what was read with the header.
+    func release() {
+        kept.withLock { $0 = nil }
+        next.withLock { $0 = nil }
+    }
 }
 
 extension ReplicaReader {

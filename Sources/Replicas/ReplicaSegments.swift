@@ -26,7 +26,7 @@ package final class ReplicaSegments: SegmentSource {
     /// Lists the replica's objects.
     package init(_ reader: ReplicaReader) throws(ArchiverError) {
         self.reader = reader
-        inventory = try facingStore { try ReplicaInventory(reader.objects) }
+        inventory = try reader.inventory()
     }
 
     /// The segments that are remembered to be there.
@@ -51,8 +51,8 @@ package final class ReplicaSegments: SegmentSource {
 
     /// Says what lengths the sealed segments of a checkpoint have, which then need not be opened to know them.
     ///
-    /// Only as far as the objects can have them: when a segment is opened, its signature says whether it does.
-    func expect(_ lengths: [String: Int]) {
+    /// Only as far as the objects can have them: when an object is opened, its signature says whether it does.
+    package func expect(_ lengths: [String: Int]) {
         let possible = lengths.filter { path, length in
             guard let bytes = inventory.segments[path] else { return false }
             let payload = AgePayload.length(ofPlain: UInt64(length))
@@ -73,6 +73,10 @@ package final class ReplicaSegments: SegmentSource {
         let path = path(of: name)
         do {
             if let bytes = inventory.segments[name] {
+                if let length = lengths.withLock({ $0[name] }) {
+                    let whole = ReplicaSegment.Part(.segment(path: name), bytes, length: length)
+                    return ReplicaSegment(path, name, [whole], reader, cache)
+                }
                 let whole = try reader.open(.segment(path: name), length: bytes)
                 lengths.withLock { $0[name] = whole.length }
                 return ReplicaSegment(path, name, [ReplicaSegment.Part(whole)], reader, cache)
@@ -110,6 +114,10 @@ private final class ReplicaSegment: SegmentReading {
 
         init(_ whole: ReplicaReader.Opened) {
             (object, objectBytes, offset, length, opened) = (whole.object, 0, 0, whole.length, whole)
+        }
+
+        init(_ whole: ReplicaObject, _ objectBytes: UInt64, length: Int) {
+            (object, self.objectBytes, offset, self.length, opened) = (whole, objectBytes, 0, length, nil)
         }
 
         init(_ piece: ReplicaInventory.Piece, of path: String) {
@@ -208,6 +216,11 @@ private final class ReplicaSegment: SegmentReading {
     func length() throws(StorageError) -> Int { end }
 
     var isRemoved: Bool { false }
+
+    func isNear(_ range: Range<Int>) -> Bool {
+        let steps = range.lowerBound / ReplicaSegment.stepBytes...(range.upperBound - 1) / ReplicaSegment.stepBytes
+        return steps.allSatisfy { cache.step($0, of: name) != nil }
+    }
 
     func nextData(from offset: Int, below end: Int) throws(StorageError) -> Range<Int>? {
         let end = min(end, self.end)
@@ -404,7 +417,7 @@ private final class ReplicaSegment: SegmentReading {
         for (number, part) in parts.enumerated() where position < range.upperBound {
             guard position >= part.offset, position < part.end else { continue }
             let wanted = position - part.offset..<min(part.end, range.upperBound) - part.offset
-            let object = try opened(number)
+            let object = try opened(number, toRead: wanted)
             var count = 0
             try object.read(wanted) { bytes in
                 count += bytes.count
@@ -419,12 +432,22 @@ private final class ReplicaSegment: SegmentReading {
         }
     }
 
-    private func opened(_ number: Int) throws(ArchiverError) -> ReplicaReader.Opened {
+    /// The object of a part, of which `wanted` is read next.
+    private func opened(_ number: Int, toRead wanted: Range<Int>) throws(ArchiverError) -> ReplicaReader.Opened {
         let part = parts[number]
         if let known = part.opened ?? state.withLock({ $0.opened[number] }) { return known }
         return try turn.withLock { (_) throws(ArchiverError) in
             if let known = state.withLock({ $0.opened[number] }) { return known }
-            let opened = try reader.open(part.object, length: part.objectBytes)
+            let opened = try reader.open(part.object, length: part.objectBytes, next: (wanted, ofLength: part.length))
+            guard opened.length == part.length else {
+                throw ArchiverError.notAuthentic(
+                    opened.name, reader.objects,
+                    "it has \(opened.length) bytes of content, \(part.length) were signed with the catalogue")
+            }
+            // The segment's own header, which is read with its first block.
+            if part.offset == 0, wanted.lowerBound > 0 {
+                try? opened.readFirst { [cache, name] in cache.keep($0, 0, of: name) }
+            }
             state.withLock { $0.opened[number] = opened }
             return opened
         }

@@ -69,6 +69,52 @@ struct CheckpointTests {
         #expect(try scene.clone().problems == [])
     }
 
+    @Test("the list of a replica is asked for at the same time as its description")
+    func list() throws {
+        let scene = try ReplicaScene()
+        let made = try scene.capture(0)
+        try scene.send()
+        let together = Meeting(of: 2)
+        scene.objects.arrange { call in
+            switch call {
+            case .list: together.attend()
+            case .get(let name, _): if name.text == ReplicaObject.manifest { together.attend() }
+            default: break
+            }
+            return nil
+        }
+        let replica = try Archive.reading(scene.reader(lists: true))
+        #expect(together.isComplete)
+        #expect(try replica.snapshots().map(\.id) == [made])
+    }
+
+    @Test("the blocks that a block depends on come at the same time, from whatever segments they are in")
+    func bases() throws {
+        let scene = try ReplicaScene(segmentBytes: 1_000_000)
+        var random = SeededGenerator("bases")
+        func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(random.below(256)) } }
+        var changing = bytes(3000)
+        // What is read with a segment's header, or with the tree at its end, is far away from the file in the middle.
+        for number in 0..<8 {
+            changing[number * 300] ^= 1
+            for (name, content) in [("a", bytes(800_000)), ("b", changing), ("c", bytes(800_000))] {
+                try Data(content).write(to: scene.base.url.appending(path: "root/\(name)"))
+            }
+            _ = try scene.archive.capture(scene.root)
+        }
+        try sendWithCheckpoint(scene)
+        let replica = try Archive.reading(scene.reader())
+        let snapshot = try #require(try replica.snapshots().max { $0.time < $1.time })
+        let entry = try #require(try replica.entry(at: RelativePath("b"), in: snapshot))
+        let together = Meeting(of: 3)
+        scene.objects.arrange { call in
+            if case .get(_, let range?) = call, range.lowerBound > 0 { together.attend() }
+            return nil
+        }
+        #expect(try replica.read(entry, range: 0..<entry.size) == changing)
+        #expect(together.isComplete)
+    }
+
     @Test("what was sent after a checkpoint is read from its objects, and only the last checkpoints stay")
     func later() throws {
         let scene = try ReplicaScene()

@@ -71,6 +71,13 @@ struct HostileStoreTests {
                 try scene.reader().open(parsed, length: UInt64(length)).readAll { _, _ in }
             }
             #expect(error?.message.contains(object) == true, "\(length) bytes")
+            // Its name says how long it is, so that a part far behind is asked for with the header.
+            let source = try ReplicaSegments(scene.reader())
+            let segment = try source.open(try #require(parsed.path))
+            var part = [UInt8](repeating: 0, count: 100)
+            #expect(throws: StorageError.self, "\(length) bytes") {
+                try part.withUnsafeMutableBytes { try segment.read(into: $0, at: 190_000) }
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import FileIO
 import Foundation
 import ObjectStore
 import Replicas
+import Roots
 import TestSupport
 import TestTraits
 import Testing
@@ -81,6 +82,66 @@ struct SegmentReadingTests {
         return scene.objects.calls.dropFirst(before).compactMap { call in
             if case .get(_, let range) = call { range } else { nil }
         }
+    }
+
+    @Test("of a segment whose length is known, the header comes at the same time as a block")
+    func known() throws {
+        let scene = try scene()
+        let source = try ReplicaSegments(scene.reader())
+        let (name, content) = try largest(of: scene, source)
+        source.expect([name: content.count])
+        let together = Meeting(of: 2)
+        scene.objects.arrange { call in
+            if case .get = call { together.attend() }
+            return nil
+        }
+        let ranges = try fetched(scene) {
+            let opened = try source.open(name)
+            let isRight = try read(40, of: opened, equals: content)
+            #expect(isRight)
+            let isFirstRight = try read(0, of: opened, equals: content)
+            #expect(isFirstRight)
+        }
+        #expect(together.isComplete)
+        #expect(ranges.count == 2, "\(ranges)")
+    }
+
+    @Test("a segment that has another length than the catalogue says is damaged")
+    func otherLength() throws {
+        let scene = try scene()
+        let source = try ReplicaSegments(scene.reader())
+        let (name, content) = try largest(of: scene, source)
+        source.expect([name: content.count - 1])
+        let opened = try source.open(name)
+        #expect(throws: StorageError.self) { try read(40, of: opened, equals: content) }
+    }
+
+    @Test("an object is read as a whole by several requests at the same time, in order")
+    func whole() throws {
+        let scene = try scene(segmentBytes: 18_000_000)
+        let reader = try scene.reader()
+        let source = try ReplicaSegments(reader)
+        let (name, content) = try largest(of: scene, source)
+        let length = try #require(source.inventory.segments[name])
+        func read() throws -> [UInt8] {
+            var bytes: [UInt8] = []
+            let object = try reader.open(.segment(path: name), length: length, readsAll: true)
+            try object.readAll(requests: 4) { piece, offset in
+                #expect(offset == bytes.count)
+                bytes += piece
+            }
+            return bytes
+        }
+        let together = Meeting(of: 3)
+        scene.objects.arrange { call in
+            if case .get(_, let range?) = call, range.lowerBound > 0 { together.attend() }
+            return nil
+        }
+        #expect(try read() == content)
+        #expect(together.isComplete)
+        let object = try #require(ReplicaObject.segment(path: name).name)
+        scene.objects.objects[object]?[Int(length) - 100] ^= 1
+        #expect(throws: ArchiverError.self) { try read() }
     }
 
     @Test("threads that share a segment read it by few requests, and fetch no byte twice")

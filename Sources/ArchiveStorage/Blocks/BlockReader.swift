@@ -22,6 +22,9 @@ final class BlockReader: Sendable {
     /// The most segments kept open; each may hold a descriptor.
     private static let openLimit = 128
 
+    /// The most blocks that are fetched for one, and how many at a time.
+    private static let (mostTogether, fetchesTogether) = (32, 8)
+
     /// Payloads and joined bases above this many bytes are large: each block in a chain would hold its own in memory.
     private static let keptPayload = 1 << 20
 
@@ -108,6 +111,7 @@ final class BlockReader: Sendable {
         if let known = cache.block(at: location) ?? work.block(at: location) { return known }
         catalogue.counters.blocksRead.add()
         let segment = try segment(location.segment)
+        if !segment.bytes.isNear(location.offset..<location.offset + 1) { fetchTogether(location) }
         var (header, payload) = try segment.block(at: location.offset)
         if let obstacle = header.obstacle {
             throw StorageError.later(segment.path, offset: location.offset, obstacle)
@@ -141,6 +145,32 @@ final class BlockReader: Sendable {
         cache.insert(block, at: location)
         work.keep(block, at: location)
         return block
+    }
+
+    /// Fetches a block that is far away at the same time as all the blocks below it: otherwise each base is asked for only
+    /// when the block above it has come.
+    ///
+    /// A failure is left to the one who reads.
+    private func fetchTogether(_ location: BlockLocation) {
+        var (waiting, seen) = ([location], Set([location]))
+        var far: [(range: Range<Int>, segment: Int64, path: String)] = []
+        while let next = waiting.popLast(), far.count < BlockReader.mostTogether {
+            guard cache.block(at: next) == nil, let block = try? catalogue.block(at: next),
+                block.length <= BlockReader.keptPayload, let row = try? catalogue.segment(next.segment)
+            else { continue }
+            far.append((next.offset..<next.offset + block.length, next.segment, row.path))
+            for base in block.bases where cache.block(holding: base) == nil {
+                guard let place = try? catalogue.chunk(beginning: base)?.location else { continue }
+                if seen.insert(place).inserted { waiting.append(place) }
+            }
+        }
+        guard far.count > 1 else { return }
+        // The catalogue is this thread's.
+        let most = BlockReader.fetchesTogether
+        try? DetachedThread.forEach(far, upTo: most, for: "blocks") { [self] range, number, path in
+            let segment = try segment(number, at: path)
+            if !segment.bytes.isNear(range) { _ = try segment.read(at: range.lowerBound, count: range.count) }
+        }
     }
 
     /// The bytes of all bases of a block, joined.
@@ -203,11 +233,18 @@ final class BlockReader: Sendable {
                 .damaged, directory, "the catalogue refers to a segment that it does not list",
                 remedy: Advice.rebuildCatalogue.text)
         }
-        let segment = Segment(try segments.open(row.path), of: archive)
-        open.withLock { open in
+        return try segment(number, at: row.path)
+    }
+
+    private func segment(_ number: Int64, at path: String) throws(StorageError) -> Segment {
+        if let known = open.withLock({ $0[number] }) { return known }
+        let segment = Segment(try segments.open(path), of: archive)
+        return open.withLock { open in
+            // Another thread may have opened it in the meantime; readers of one share what it reads.
+            if let known = open[number] { return known }
             if open.count >= BlockReader.openLimit { open.removeAll(keepingCapacity: true) }
             open[number] = segment
+            return segment
         }
-        return segment
     }
 }

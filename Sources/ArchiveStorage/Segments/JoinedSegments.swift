@@ -239,6 +239,8 @@ private struct AwayBytes: SegmentReading {
 
     func length() throws(StorageError) -> Int { segment.bytes }
 
+    func isNear(_ range: Range<Int>) -> Bool { bytes.isNear(range) }
+
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StorageError) -> Int {
         do { return try bytes.read(into: buffer, at: offset) } catch { throw StorageError(away: segment, path, error) }
     }

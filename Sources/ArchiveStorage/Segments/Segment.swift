@@ -3,37 +3,65 @@
 package import ArchiveFormat
 internal import FileIO
 package import SystemPackage
+internal import Threading
 
 /// An open segment.
 ///
 /// Reads are allowed from any thread.
 package final class Segment: Sendable {
     let bytes: any SegmentReading
-    /// The ids of the archive and the segment, which its blocks' checksums cover.
-    package let origin: BlockOrigin
-    /// The segment's id, from its header; from its name if the header is damaged.
-    private let name: SegmentID?
+    /// The archive's id, for a segment with a damaged header.
+    private let archive: ArchiveID?
+    private let known: Locked<Identity?>
+
+    private struct Identity {
+        let origin: BlockOrigin
+        /// The segment's id, from its header; from its name if the header is damaged.
+        let id: SegmentID?
+
+        init(_ header: SegmentHeader) {
+            origin = BlockOrigin(archive: header.archive, segment: header.segment)
+            id = header.segment
+        }
+
+        init(named name: SegmentID?, _ archive: ArchiveID?) {
+            origin = BlockOrigin(archive: archive ?? .random(), segment: name ?? .random())
+            id = name
+        }
+    }
 
     /// Its name in messages.
     package var path: FilePath { bytes.path }
 
-    /// Opens an existing segment.
+    /// Opens an existing segment; its header is read with the first block.
     ///
     /// - Parameter archive: the archive's id, for a segment with a damaged header.
     package init(_ bytes: any SegmentReading, of archive: ArchiveID? = nil) {
         self.bytes = bytes
-        if let header = Segment.header(bytes) {
-            (origin, name) = (BlockOrigin(archive: header.archive, segment: header.segment), header.segment)
-        } else {
-            name = bytes.path.lastComponent.flatMap { SegmentName(fileName: $0.string) }?.segment
-            origin = BlockOrigin(archive: archive ?? .random(), segment: name ?? .random())
-        }
+        self.archive = archive
+        known = Locked(nil)
     }
 
     /// Opens a segment that was just created.
     init(_ bytes: any SegmentReading, _ header: SegmentHeader) {
         self.bytes = bytes
-        (origin, name) = (BlockOrigin(archive: header.archive, segment: header.segment), header.segment)
+        archive = header.archive
+        known = Locked(Identity(header))
+    }
+
+    /// The ids of the archive and the segment, which its blocks' checksums cover.
+    package var origin: BlockOrigin { identity.origin }
+
+    private var identity: Identity {
+        if let known = known.withLock({ $0 }) { return known }
+        let name = bytes.path.lastComponent.flatMap { SegmentName(fileName: $0.string) }?.segment
+        let found = Segment.header(bytes).map { Identity($0) } ?? Identity(named: name, archive)
+        // Another reader may have been first: without a header, two of them may have different ids.
+        return known.withLock { known in
+            let kept = known ?? found
+            known = kept
+            return kept
+        }
     }
 
     /// The header of a segment; nil if it is damaged.
@@ -59,7 +87,7 @@ package final class Segment: Sendable {
         } catch {
             throw StorageError.damaged(path, offset: offset, error as? FormatError ?? .malformed("\(error)"))
         }
-        return opening.segment == name ? opening : nil
+        return opening.segment == identity.id ? opening : nil
     }
 
     /// The place of the block at `offset`, which the block's checksum covers.

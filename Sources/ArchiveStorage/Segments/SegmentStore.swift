@@ -83,8 +83,15 @@ package protocol SegmentReading: Sendable {
     /// - Returns: the number of bytes read, fewer only at the segment's end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StorageError) -> Int
 
+    /// Whether the bytes in `range` can be read without waiting for a network.
+    func isNear(_ range: Range<Int>) -> Bool
+
     /// The next range at or after `offset` that is not a hole; nil if there is none below `end`.
     func nextData(from offset: Int, below end: Int) throws(StorageError) -> Range<Int>?
+}
+
+extension SegmentReading {
+    package func isNear(_ range: Range<Int>) -> Bool { true }
 }
 
 /// The bytes of a segment that is open for writing.

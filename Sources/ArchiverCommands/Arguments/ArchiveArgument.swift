@@ -37,12 +37,16 @@ extension GlobalOptions {
     }
 
     /// Opens the replica at an address.
-    func reader(at address: String, _ identities: [AgeIdentity]) throws(ArchiverError) -> ReplicaReader {
-        try ReplicaReader(ReplicaStores.all.open(address), identities, signer: signer)
+    ///
+    /// - Parameter lists: whether its objects are listed at the same time.
+    func reader(
+        at address: String, _ identities: [AgeIdentity], lists: Bool = false
+    ) throws(ArchiverError) -> ReplicaReader {
+        try ReplicaReader(ReplicaStores.all.open(address), identities, signer: signer, lists: lists)
     }
 
     /// Opens the replica at an address as an archive that can only be read.
     func archive(at address: String) throws(ArchiverError) -> Archive {
-        try Archive.reading(reader(at: address, identities()))
+        try Archive.reading(reader(at: address, identities(), lists: true))
     }
 }

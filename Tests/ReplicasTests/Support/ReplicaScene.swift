@@ -78,8 +78,8 @@ final class ReplicaScene: Sendable {
         try archive.replicator(ReplicaScene.name, stores: stores).send(comparing: comparing)
     }
 
-    func reader(signer: String? = nil) throws -> ReplicaReader {
-        try ReplicaReader(objects, [identity], signer: signer)
+    func reader(signer: String? = nil, lists: Bool = false) throws -> ReplicaReader {
+        try ReplicaReader(objects, [identity], signer: signer, lists: lists)
     }
 
     /// Clones the replica into a new directory.
