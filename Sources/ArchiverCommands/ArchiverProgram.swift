@@ -32,7 +32,13 @@ package enum ArchiverProgram {
         }
         if let lasting { run(lasting, arguments) }
         Pager.finish()
-        exit(status)
+        end(status)
+    }
+
+    /// Ends the process without what libraries do at the exit: threads may still wait for a store, and use them.
+    private static func end(_ status: Int32) -> Never {
+        fflush(nil)
+        _exit(status)
     }
 
     /// Commands whose work is to start a program of the user.
@@ -63,7 +69,7 @@ package enum ArchiverProgram {
             } catch {
                 result = .failure(error)
             }
-            exit(ending(arguments, result.get))
+            end(ending(arguments, result.get))
         }
         // Not dispatch_main(), which an asynchronous `main` calls: it unblocks all signals.
         while true { pause() }

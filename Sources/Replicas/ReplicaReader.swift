@@ -263,10 +263,17 @@ private final class ObjectBytes: Sendable {
             }
             return ObjectBytes.part(range, of: beginning, at: 0)
         }
-        if let next = next.withLock({ $0 }), next.range.clamped(to: range) == range {
-            return ObjectBytes.part(range, of: try next.bytes.value(), at: next.range.lowerBound)
+        guard let next = takeNext(range) else { return try objects.get(name, range) }
+        return ObjectBytes.part(range, of: try next.bytes.value(), at: next.range.lowerBound)
+    }
+
+    /// What is read at the same time, if it has `range`: once, as a request that failed is to be made again.
+    private func takeNext(_ range: Range<UInt64>) -> Next? {
+        next.withLock { next in
+            guard let taken = next, taken.range.clamped(to: range) == range else { return nil }
+            next = nil
+            return taken
         }
-        return try objects.get(name, range)
     }
 
     private static func part(_ range: Range<UInt64>, of bytes: [UInt8], at offset: UInt64) -> [UInt8] {

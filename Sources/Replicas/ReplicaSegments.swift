@@ -54,7 +54,7 @@ package final class ReplicaSegments: SegmentSource {
     /// Only as far as the objects can have them: when an object is opened, its signature says whether it does.
     package func expect(_ lengths: [String: Int]) {
         let possible = lengths.filter { path, length in
-            guard let bytes = inventory.segments[path] else { return false }
+            guard length >= 0, let bytes = inventory.segments[path] else { return false }
             let payload = AgePayload.length(ofPlain: UInt64(length))
             return bytes > payload && bytes - payload <= UInt64(AgeHeader.lengthLimit)
         }
@@ -218,7 +218,8 @@ private final class ReplicaSegment: SegmentReading {
     var isRemoved: Bool { false }
 
     func isNear(_ range: Range<Int>) -> Bool {
-        let steps = range.lowerBound / ReplicaSegment.stepBytes...(range.upperBound - 1) / ReplicaSegment.stepBytes
+        let last = max(range.lowerBound, range.upperBound - 1)
+        let steps = range.lowerBound / ReplicaSegment.stepBytes...last / ReplicaSegment.stepBytes
         return steps.allSatisfy { cache.step($0, of: name) != nil }
     }
 

@@ -13,6 +13,7 @@ import Threading
 /// A small temporary file system; mounting it needs root.
 private final class SmallFileSystem {
     private let directory: TemporaryDirectory
+    private var mounts = 1
     var path: FilePath { directory.path }
 
     /// Whether this process may mount: containers often forbid it even to root.
@@ -23,13 +24,16 @@ private final class SmallFileSystem {
         try SmallFileSystem.run("mount", ["-t", "tmpfs", "-o", "size=\(bytes)", "tmpfs", directory.path.string])
     }
 
+    /// Mounts it once more above itself: it could not be remounted while another test's new process has inherited a file.
     func makeReadOnly() throws {
-        try SmallFileSystem.run("mount", ["-o", "remount,ro", path.string])
+        try SmallFileSystem.run("mount", ["--bind", path.string, path.string])
+        mounts += 1
+        try SmallFileSystem.run("mount", ["-o", "remount,bind,ro", path.string])
     }
 
     deinit {
         // Lazily: the kernel completes it when the last open file is closed.
-        try? SmallFileSystem.run("umount", ["--lazy", path.string])
+        for _ in 0..<mounts { try? SmallFileSystem.run("umount", ["--lazy", path.string]) }
     }
 
     private static func run(_ command: String, _ arguments: [String]) throws {

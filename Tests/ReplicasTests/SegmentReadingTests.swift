@@ -106,6 +106,26 @@ struct SegmentReadingTests {
         #expect(ranges.count == 2, "\(ranges)")
     }
 
+    @Test("a block that was asked for with the header, and did not come, is asked for again")
+    func knownAndFailed() throws {
+        let scene = try scene()
+        let source = try ReplicaSegments(scene.reader())
+        let (name, content) = try largest(of: scene, source)
+        source.expect([name: content.count])
+        let opened = try source.open(name)
+        let isFirst = Locked(true)
+        scene.objects.arrange { call in
+            guard case .get(_, let range?) = call, range.lowerBound > 0 else { return nil }
+            return isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst ? .fails(.unreachable) : nil
+            }
+        }
+        #expect(throws: StorageError.self) { try read(40, of: opened, equals: content) }
+        let isRight = try read(40, of: opened, equals: content)
+        #expect(isRight)
+    }
+
     @Test("a segment that has another length than the catalogue says is damaged")
     func otherLength() throws {
         let scene = try scene()

@@ -3,10 +3,9 @@
 import FileIO
 import Foundation
 import SystemPackage
-import Testing
 
 /// A running server of S3 that is not of this project.
-package struct RunningServer: Sendable, CustomTestStringConvertible {
+package struct RunningServer: Sendable, CustomStringConvertible {
     /// What the server makes of a PUT that must not replace an object.
     package enum Conditions: Sendable {
         case obeyed
@@ -35,7 +34,7 @@ package struct RunningServer: Sendable, CustomTestStringConvertible {
         }
     }()
 
-    package var testDescription: String { name }
+    package var description: String { name }
 
     package var conditions: Conditions {
         switch name {
@@ -73,7 +72,9 @@ package struct RunningServer: Sendable, CustomTestStringConvertible {
     private func run(_ words: String...) throws {
         let script = FilePath(#filePath).removingLastComponent().removingLastComponent()
             .appending("ObjectServers/s3_servers.sh")
-        let outcome = try ChildProcess.run([script.string, try #require(RunningServer.directory)] + words)
-        #expect(outcome.status == 0, "\(words): \(outcome.text)\(outcome.errorText)")
+        let outcome = try ChildProcess.run([script.string, RunningServer.directory ?? ""] + words)
+        guard outcome.status == 0 else {
+            throw ChildProcess.Failure(description: "\(words): \(outcome.text)\(outcome.errorText)")
+        }
     }
 }
