@@ -17,6 +17,16 @@ import Testing
         #expect(paths[599] == "01/02/99.txt")
     }
 
+    @Test("what an archive stores is counted without its ballast") func ballast() throws {
+        let archive = try TemporaryDirectory()
+        func stored(after script: String) throws -> Int {
+            try Command("sh", "-c", script).inDirectory(archive.path).run()
+            return try Archiver(binary: "archiver").storedBytes(archive.path)
+        }
+        #expect(try stored(after: "mkdir segments && printf abc > segments/one") == 3)
+        #expect(try stored(after: "head -c 1000 /dev/zero > ballast") == 3)
+    }
+
     @Test("small files are the same every time") func smallFiles() throws {
         let directory = try TemporaryDirectory()
         let trees = ["one", "two"].map { directory.path.appending($0) }

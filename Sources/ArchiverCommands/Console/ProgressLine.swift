@@ -106,7 +106,11 @@ enum ProgressText {
         let seconds = max(Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18, 0.001)
         let expected = expectedEntries.map { " of \($0)" } ?? ""
         let one = noun == ProgressText.entries ? "entry" : String(noun.dropLast())
-        var parts = ["\(entries)\(expected) \(expectedEntries ?? entries == 1 ? one : noun)"]
+        var parts: [String] = []
+        // Some operations count only bytes.
+        if entries > 0 || expectedEntries != nil {
+            parts.append("\(entries)\(expected) \(expectedEntries ?? entries == 1 ? one : noun)")
+        }
         let hasBytes = bytes > 0 || expectedBytes != nil
         let allBytes = expectedBytes.map { " of " + ByteCount.text($0) } ?? ""
         if hasBytes { parts.append(ByteCount.text(bytes) + allBytes) }
@@ -119,7 +123,7 @@ enum ProgressText {
                 parts.append(clock(left) + " left")
             }
         }
-        return title + ": " + parts.joined(separator: ", ")
+        return parts.isEmpty ? title : title + ": " + parts.joined(separator: ", ")
     }
 
     /// The remaining seconds: the longer of the estimates by bytes and by files; nil if there is no estimate.

@@ -66,6 +66,17 @@ struct RenderingTests {
         #expect(line(2000, of: 4 << 20) == "checking /a: 10 of 20 entries, 1.0 MiB of 4.0 MiB, 524 B/s, 1:40:00 left")
     }
 
+    @Test("progress names only what was counted")
+    func progressOfBytes() {
+        func line(_ bytes: UInt64, of expected: UInt64?) -> String {
+            ProgressText.line(
+                "sending to 'far'", entries: 0, of: nil, bytes: bytes, of: expected, after: .milliseconds(100))
+        }
+        #expect(line(0, of: nil) == "sending to 'far'")
+        #expect(line(0, of: 4 << 20) == "sending to 'far': 0 B of 4.0 MiB")
+        #expect(line(1 << 20, of: 4 << 20) == "sending to 'far': 1.0 MiB of 4.0 MiB")
+    }
+
     @Test(
         "durations are a number and a unit",
         arguments: [

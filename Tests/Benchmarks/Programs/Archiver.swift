@@ -48,6 +48,11 @@ struct Archiver: RestoringProgram {
         return latest.id
     }
 
+    /// All but the ballast, which is room that is kept for a full disk.
+    func storedBytes(_ store: FilePath) throws -> Int {
+        try TreeSize.bytes(store) - ((try? TreeSize.file(store.appending("ballast"))) ?? 0)
+    }
+
     /// The bytes of the segments alone.
     func segmentBytes(_ store: FilePath) throws -> Int { try TreeSize.bytes(store.appending("segments")) }
 }
