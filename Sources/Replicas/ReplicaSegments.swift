@@ -218,8 +218,7 @@ private final class ReplicaSegment: SegmentReading {
     var isRemoved: Bool { false }
 
     func isNear(_ range: Range<Int>) -> Bool {
-        let last = max(range.lowerBound, range.upperBound - 1)
-        let steps = range.lowerBound / ReplicaSegment.stepBytes...last / ReplicaSegment.stepBytes
+        let steps = range.lowerBound / ReplicaSegment.stepBytes...(range.upperBound - 1) / ReplicaSegment.stepBytes
         return steps.allSatisfy { cache.step($0, of: name) != nil }
     }
 

@@ -151,9 +151,11 @@ struct CatalogueCheckTests {
         let sandbox = try Sandbox()
         try sandbox.root.write("file", "content")
         try sandbox.capture()
-        try Files(sandbox.archive.directory).changeCatalogue("UPDATE block SET length = 9223372036854775807;")
-        ArchiverError.expect(.damaged) { _ = try sandbox.archive.prune(grace: .zero) }
-        ArchiverError.expect(.damaged) { _ = try sandbox.archive.usage() }
+        for length in [Int64.max, 0, -1] {
+            try Files(sandbox.archive.directory).changeCatalogue("UPDATE block SET length = \(length);")
+            ArchiverError.expect(.damaged) { _ = try sandbox.archive.prune(grace: .zero) }
+            ArchiverError.expect(.damaged) { _ = try sandbox.archive.usage() }
+        }
     }
 
     @Test("check finds a chunk that the catalogue lists at a wrong place, whatever it holds, and no restore needs luck")

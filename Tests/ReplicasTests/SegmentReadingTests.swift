@@ -136,6 +136,17 @@ struct SegmentReadingTests {
         #expect(throws: StorageError.self) { try read(40, of: opened, equals: content) }
     }
 
+    @Test("a length that no segment can have is not expected")
+    func impossibleLength() throws {
+        let scene = try scene()
+        let source = try ReplicaSegments(scene.reader())
+        let (name, content) = try largest(of: scene, source)
+        for length in [-1, .min, .max] { source.expect([name: length]) }
+        let opened = try source.open(name)
+        let isRight = try read(40, of: opened, equals: content)
+        #expect(isRight)
+    }
+
     @Test("an object is read as a whole by several requests at the same time, in order")
     func whole() throws {
         let scene = try scene(segmentBytes: 18_000_000)

@@ -19,18 +19,20 @@ package struct RunningServer: Sendable, CustomStringConvertible {
     package let endpoint: String
     private let key: String
     private let secret: String
-
-    private static let directory = ProcessInfo.processInfo.environment["S3_SERVERS"]
+    private let directory: String
 
     /// The servers that run; none unless S3_SERVERS names their directory.
     package static let all: [RunningServer] = {
-        guard let directory, let text = try? String(contentsOfFile: directory + "/servers", encoding: .utf8) else {
+        guard let directory = ProcessInfo.processInfo.environment["S3_SERVERS"],
+            let text = try? String(contentsOfFile: directory + "/servers", encoding: .utf8)
+        else {
             return []
         }
         return text.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ").map(String.init)
             guard words.count == 4 else { return nil }
-            return RunningServer(name: words[0], endpoint: words[1], key: words[2], secret: words[3])
+            return RunningServer(
+                name: words[0], endpoint: words[1], key: words[2], secret: words[3], directory: directory)
         }
     }()
 
@@ -72,7 +74,7 @@ package struct RunningServer: Sendable, CustomStringConvertible {
     private func run(_ words: String...) throws {
         let script = FilePath(#filePath).removingLastComponent().removingLastComponent()
             .appending("ObjectServers/s3_servers.sh")
-        let outcome = try ChildProcess.run([script.string, RunningServer.directory ?? ""] + words)
+        let outcome = try ChildProcess.run([script.string, directory] + words)
         guard outcome.status == 0 else {
             throw ChildProcess.Failure(description: "\(words): \(outcome.text)\(outcome.errorText)")
         }

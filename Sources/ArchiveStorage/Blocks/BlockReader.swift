@@ -156,7 +156,7 @@ final class BlockReader: Sendable {
         var far: [(range: Range<Int>, segment: Int64, path: String)] = []
         while let next = waiting.popLast(), far.count < BlockReader.mostTogether {
             guard cache.block(at: next) == nil, let block = try? catalogue.block(at: next),
-                (1...BlockReader.keptPayload).contains(block.length), let row = try? catalogue.segment(next.segment)
+                block.length <= BlockReader.keptPayload, let row = try? catalogue.segment(next.segment)
             else { continue }
             far.append((next.offset..<next.offset + block.length, next.segment, row.path))
             for base in block.bases where cache.block(holding: base) == nil {

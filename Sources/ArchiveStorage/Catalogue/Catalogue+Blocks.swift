@@ -29,9 +29,9 @@ package struct StoredBlock: Sendable, Hashable {
         DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a block's row is invalid")
     }
 
-    /// The length in a block's row: sums of lengths must not overflow.
+    /// The length in a block's row: no block is empty, and sums of lengths must not overflow.
     fileprivate static func length(_ stored: Int64) throws -> Int {
-        guard (0...Int64(ArchiveManifest.Parameters.segmentBytesLimit)).contains(stored) else { throw invalidRow }
+        guard (1...Int64(ArchiveManifest.Parameters.segmentBytesLimit)).contains(stored) else { throw invalidRow }
         return Int(stored)
     }
 

@@ -83,7 +83,7 @@ package protocol SegmentReading: Sendable {
     /// - Returns: the number of bytes read, fewer only at the segment's end.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StorageError) -> Int
 
-    /// Whether the bytes in `range` can be read without waiting for a network.
+    /// Whether the bytes in `range`, at least one, can be read without waiting for a network.
     func isNear(_ range: Range<Int>) -> Bool
 
     /// The next range at or after `offset` that is not a hole; nil if there is none below `end`.

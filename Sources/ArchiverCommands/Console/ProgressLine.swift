@@ -104,11 +104,11 @@ enum ProgressText {
         of expectedBytes: UInt64?, after elapsed: Duration
     ) -> String {
         let seconds = max(Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18, 0.001)
-        let expected = expectedEntries.map { " of \($0)" } ?? ""
-        let one = noun == ProgressText.entries ? "entry" : String(noun.dropLast())
         var parts: [String] = []
         // Some operations count only bytes.
         if entries > 0 || expectedEntries != nil {
+            let expected = expectedEntries.map { " of \($0)" } ?? ""
+            let one = noun == ProgressText.entries ? "entry" : String(noun.dropLast())
             parts.append("\(entries)\(expected) \(expectedEntries ?? entries == 1 ? one : noun)")
         }
         let hasBytes = bytes > 0 || expectedBytes != nil
