@@ -130,7 +130,7 @@ package struct ReplicaReader: Sendable {
             }
             try withoutActuallyEscaping(body) { body in
                 let pipeline = OrderedPipeline<Range<Int>, (bytes: [UInt8], offset: Int)>(
-                    width: requests, waits: true, transform: { (try read($0), $0.lowerBound) },
+                    width: requests, ownThreads: true, transform: { (try read($0), $0.lowerBound) },
                     consume: { try body($0.bytes, $0.offset) })
                 for piece in pieces.dropLast() { try pipeline.submit(piece) }
                 try pipeline.finish(with: last)

@@ -8,6 +8,7 @@ internal import Glibc
 internal import Roots
 internal import SnapshotTree
 internal import SystemPackage
+internal import Threading
 
 /// A file to write.
 struct FileJob: Sendable {
@@ -28,10 +29,20 @@ struct FileJob: Sendable {
 }
 
 /// Writes files; safe to use from several threads.
-struct FileRestorer: Sendable {
+final class FileRestorer: Sendable {
     let store: ArchiveStore
     let progress: OperationProgress?
     let interruption: RestoreInterruption?
+    /// Whether a file is being read ahead: one at a time, which limits the memory and the threads.
+    private let isReadingAhead = Locked(false)
+    /// After this many bytes, the system is asked to begin writing them to the disk.
+    private static let writingBytes: UInt64 = 8 << 20
+
+    init(store: ArchiveStore, progress: OperationProgress?, interruption: RestoreInterruption?) {
+        self.store = store
+        self.progress = progress
+        self.interruption = interruption
+    }
 
     /// Writes one file and replaces an existing object with its name.
     ///
@@ -119,32 +130,50 @@ struct FileRestorer: Sendable {
         let size = entry.size
         var position: UInt64 = 0
         var count: UInt64 = 0
+        var begun: UInt64 = 0
         var endsInHole = false
         // A size that the file system does not support fails here, before half a million lists are read.
         if case .sliceLists = entry.content { try file.truncate(to: size, path: path) }
-        var pieces = ContentReader(entry.content, in: store)
-        while let piece = try pieces.next() {
+        try forEachPiece(of: entry) { piece in
             if interruption?.isAsked == true { throw RestoreInterruption.Stop() }
-            let length: UInt64
+            let length = piece.length
+            guard length <= size, position <= size - length else { throw wrongLength(entry, relative) }
             switch piece {
             case .data(let bytes):
-                length = UInt64(bytes.count)
-                guard length <= size, position <= size - length else { throw wrongLength(entry, relative) }
                 try file.write(bytes, at: position, path: path)
                 count += length
                 endsInHole = false
                 progress?.add(bytes: length)
-            case .hole(let hole):
-                length = hole
-                guard length <= size, position <= size - length else { throw wrongLength(entry, relative) }
+            case .hole:
                 endsInHole = true
+                begun = position + length
             }
             position += length
+            if position - begun >= FileRestorer.writingBytes {
+                file.beginWriting(begun..<position)
+                begun = position
+            }
         }
         guard position == size else { throw wrongLength(entry, relative) }
         if case .linkTarget = entry.content { throw wrongLength(entry, relative) }
         if endsInHole { try file.truncate(to: position, path: path) }
         return count
+    }
+
+    /// Calls `body` with the pieces of an entry's content in order.
+    private func forEachPiece(of entry: Entry, _ body: (ContentReader.Piece) throws -> Void) throws {
+        var pieces = ContentReader(entry.content, in: store)
+        let isFirst =
+            entry.size >= ContentReader.largeBytes
+            && isReadingAhead.withLock { isReading in
+                defer { isReading = true }
+                return !isReading
+            }
+        defer { if isFirst { isReadingAhead.withLock { $0 = false } } }
+        try pieces.forEachPiece(mayReadAhead: isFirst) { piece in
+            try body(piece)
+            return true
+        }
     }
 
     private func wrongLength(_ entry: Entry, _ path: RelativePath) -> RestoreProblem {

@@ -340,7 +340,7 @@ package final class RestoreWriter {
 
     private func makePipeline() -> OrderedPipeline<[Work], Written> {
         OrderedPipeline(
-            width: width, waits: waits,
+            width: width, ownThreads: waits,
             transform: { [files, owners, isMarked] work in
                 var written = Written(work: work, metadata: MetadataWriter(owners, from: files.store))
                 for case .write(let job) in work {

@@ -2,6 +2,7 @@
 
 package import ArchiveFormat
 package import ArchiveStorage
+internal import Threading
 
 /// Reads a file's content piece by piece; every byte that it returns is verified.
 package struct ContentReader {
@@ -27,6 +28,8 @@ package struct ContentReader {
     private var list: ChunkID?
     /// How many bytes of the content are not read yet.
     private var left: UInt64
+    /// Contents with at least this many bytes are read ahead.
+    package static let largeBytes: UInt64 = 8 << 20
 
     /// A reader at the start of `content`.
     package init(_ content: Content, in store: ArchiveStore) {
@@ -75,6 +78,30 @@ package struct ContentReader {
             left = 0
             return .data(bytes[...])
         }
+        return try nextSlice().map { try ContentReader.piece(of: $0, in: store) }
+    }
+
+    /// Calls `body` with the remaining pieces in order, until it returns false.
+    ///
+    /// Other threads read large contents ahead.
+    ///
+    /// - Parameter mayReadAhead: whether there may be other threads, each with some megabytes.
+    package mutating func forEachPiece(mayReadAhead: Bool = true, _ body: (Piece) throws -> Bool) throws {
+        guard mayReadAhead, left >= ContentReader.largeBytes, inline == nil else {
+            while let piece = try next(), try body(piece) {}
+            return
+        }
+        let slices = sequence(state: self) { reader -> Result<Slice, any Error>? in
+            do { return try reader.nextSlice().map { .success($0) } } catch { return .failure(error) }
+        }
+        // In a pipeline, all threads that there are for the processors may be waiting for such files.
+        try slices.forEachAhead(
+            byteCount: { if case .success(let slice) = $0, slice.chunk != nil { slice.length } else { 0 } },
+            waits: store.isRemote, ownThreads: true,
+            { [store] slice in try ContentReader.piece(of: slice.get(), in: store) }, body)
+    }
+
+    private mutating func nextSlice() throws -> Slice? {
         try fill()
         let slice = slices.popFirst()
         // A false size must not lead to endless writing.
@@ -83,7 +110,10 @@ package struct ContentReader {
                 list ?? slice?.chunk ?? ChunkID(hashing: []), .malformed("a file's size is wrong"))
         }
         left -= length
-        guard let slice else { return nil }
+        return slice
+    }
+
+    private static func piece(of slice: Slice, in store: ArchiveStore) throws -> Piece {
         guard let chunk = slice.chunk else { return .hole(slice.length) }
         let bytes = try store.readInBlock(chunk)
         guard UInt64(bytes.count) == slice.length else {

@@ -34,18 +34,18 @@ package final class OrderedPipeline<Input: Sendable, Output: Sendable> {
 
     /// - Parameters:
     ///   - width: the most inputs in progress at a time.
-    ///   - waits: whether `transform` waits for a network: each input in progress then has its thread. Otherwise there are
-    ///     about as many threads as processors, also while all of them wait.
+    ///   - ownThreads: whether each input in progress has a thread of its own, as `transform` waits for a network. Otherwise
+    ///     there are about as many threads as processors, also while all of them wait.
     ///   - transform: runs on other threads.
     ///   - consume: runs on the owner's thread.
     package init(
-        width: Int, waits: Bool = false, transform: @escaping @Sendable (Input) throws -> Output,
+        width: Int, ownThreads: Bool = false, transform: @escaping @Sendable (Input) throws -> Output,
         consume: @escaping (Output) throws -> Void
     ) {
         self.width = width
         let label = "archiver.pipeline"
         queues =
-            waits
+            ownThreads
             ? (0..<width).map { _ in DispatchQueue(label: label, qos: .default) }
             : [DispatchQueue(label: label, qos: .default, attributes: .concurrent)]
         self.transform = transform
@@ -89,15 +89,17 @@ extension Sequence where Element: Sendable {
     /// - Parameters:
     ///   - byteCount: the memory of an element's output.
     ///   - waits: whether `transform` waits for a network.
+    ///   - ownThreads: whether the threads are not those of other pipelines, as the caller may be in one and occupy them.
     package func forEachAhead<Output: Sendable>(
-        byteCount: (Element) -> UInt64, waits: Bool = false,
+        byteCount: (Element) -> UInt64, waits: Bool = false, ownThreads: Bool = false,
         _ transform: @escaping @Sendable (Element) throws -> Output,
         _ body: (Output) throws -> Bool
     ) throws {
         try withoutActuallyEscaping(body) { body in
             var isWanted = true
             let pipeline = OrderedPipeline<[Element], [Result<Output, any Error>]>(
-                width: waits ? RunLimit.ahead : Swift.min(Processors.count + 1, RunLimit.ahead), waits: waits,
+                width: waits ? RunLimit.ahead : Swift.min(Processors.count + 1, RunLimit.ahead),
+                ownThreads: waits || ownThreads,
                 transform: { run in run.map { element in Result { try transform(element) } } },
                 consume: { outputs in
                     // What fails after the last one that is wanted does not matter.

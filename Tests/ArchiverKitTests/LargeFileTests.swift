@@ -11,6 +11,7 @@ import Threading
 
 @testable import ArchiverKit
 @testable import Capturing
+@testable import SnapshotTree
 
 @Suite("Changes of large files", .blocking) struct LargeFileTests {
     private static let page = 4096
@@ -96,6 +97,61 @@ import Threading
         try sandbox.root.write("image", bytes)
         let stored = try sandbox.capture().storedBytes
         #expect(stored < 600_000, "\(stored); the eight chunks alone hold a million")
+    }
+}
+
+@Suite("Large files, which are read ahead", .blocking) struct ReadAheadTests {
+    @Test("several large files are restored and read byte for byte, and their holes stay holes")
+    func wholeFiles() throws {
+        var random = SeededGenerator("files that are read ahead")
+        #expect(ContentReader.largeBytes < 9 << 20)
+        let sandbox = try Sandbox()
+        // Noise at these offsets in megabytes.
+        let files = ["dense": [0, 2, 4, 6, 8, 10], "sparse": [0, 10, 12, 50], "late": [20, 22, 24]]
+        try sandbox.expectRoundTrip { root in
+            for (name, starts) in files {
+                for start in starts { try root.write(FilePath(name), random.noise(2 << 20), at: start << 20) }
+            }
+            try root.write("early", random.noise(9 << 20))
+            try root.setSize("early", 40 << 20)
+        }
+        let archive = try sandbox.reopened()
+        let snapshot = try archive.snapshot(.latest)
+        for name in files.keys + ["early"] {
+            let entry = try #require(try archive.entry(at: .at(FilePath(name)), in: snapshot))
+            var read: [UInt8] = []
+            try archive.forEachPiece(of: entry) { piece in
+                read += piece
+                return true
+            }
+            #expect(try read == sandbox.root.read(FilePath(name)), "\(name)")
+            var count = 0
+            try archive.forEachPiece(of: entry) { piece in
+                count += piece.count
+                return count < 3 << 20
+            }
+            #expect(count < 4 << 20, "\(name): the reader had enough")
+        }
+    }
+
+    @Test("damage in the middle of a large file is reported, nothing is left of the file, and the others are restored")
+    func damage() throws {
+        var random = SeededGenerator("damage in a file that is read ahead")
+        let sandbox = try Sandbox()
+        for name in ["a", "b", "c"] { try sandbox.root.write(FilePath(name), random.noise(12 << 20)) }
+        let snapshot = try sandbox.capture()
+        let entry = try #require(try sandbox.archive.entry(at: .at("b"), in: snapshot))
+        guard case .sliceLists(let lists) = entry.content else { throw FormatError.malformed("\(entry.content)") }
+        let slices = try lists.flatMap { try ContentReader.slices(in: $0, of: sandbox.archive.store) }
+        let chunk = try #require(slices[slices.count / 2].chunk)
+        try HealingTests.damage(sandbox.archive.directory, .payload) { $0.chunks.contains { $0.id == chunk } }
+        let archive = try sandbox.reopened()
+        let target = sandbox.base.full("target")
+        let result = try archive.restore(snapshot, RestoreOptions(target: target))
+        #expect(result.hasDamage && result.warnings.count == 1, "\(result.warnings)")
+        #expect(try Files(target).names().sorted() == ["a", "c"])
+        for name in ["a", "c"] as [FilePath] { #expect(try Files(target).read(name) == sandbox.root.read(name)) }
+        ArchiverError.expect(.damaged) { try archive.forEachPiece(of: entry) { _ in true } }
     }
 }
 

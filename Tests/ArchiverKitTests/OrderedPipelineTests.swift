@@ -17,7 +17,7 @@ struct OrderedPipelineTests {
         let meeting = Meeting(of: width)
         var outputs: [Int] = []
         let pipeline = OrderedPipeline<Int, Int>(
-            width: width, waits: true,
+            width: width, ownThreads: true,
             transform: { input in
                 meeting.attend()
                 return input
