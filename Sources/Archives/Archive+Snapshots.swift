@@ -293,18 +293,18 @@ extension Archive {
         try facing {
             let zeros = [UInt8](repeating: 0, count: 64 << 10)
             var pieces = ContentReader(entry.content, in: store)
-            try pieces.forEachPiece { piece in
+            while let piece = try pieces.next() {
                 switch piece {
-                case .data(let bytes): return bytes.withUnsafeBytes(body)
+                case .data(let bytes):
+                    guard bytes.withUnsafeBytes(body) else { return }
                 case .hole(var length):
                     while length > 0 {
                         let count = Int(min(length, UInt64(zeros.count)))
                         guard zeros.withUnsafeBytes({ body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }) else {
-                            return false
+                            return
                         }
                         length -= UInt64(count)
                     }
-                    return true
                 }
             }
         }

@@ -35,6 +35,8 @@ final class FileRestorer: Sendable {
     let interruption: RestoreInterruption?
     /// Whether a file is being read ahead: one at a time, which limits the memory and the threads.
     private let isReadingAhead = Locked(false)
+    /// Files with at least this many bytes are read ahead.
+    static let largeBytes: UInt64 = 8 << 20
     /// After this many bytes, the system is asked to begin writing them to the disk.
     private static let writingBytes: UInt64 = 8 << 20
 
@@ -164,16 +166,17 @@ final class FileRestorer: Sendable {
     private func forEachPiece(of entry: Entry, _ body: (ContentReader.Piece) throws -> Void) throws {
         var pieces = ContentReader(entry.content, in: store)
         let isFirst =
-            entry.size >= ContentReader.largeBytes
+            entry.size >= FileRestorer.largeBytes
             && isReadingAhead.withLock { isReading in
                 defer { isReading = true }
                 return !isReading
             }
-        defer { if isFirst { isReadingAhead.withLock { $0 = false } } }
-        try pieces.forEachPiece(mayReadAhead: isFirst) { piece in
-            try body(piece)
-            return true
+        guard isFirst else {
+            while let piece = try pieces.next() { try body(piece) }
+            return
         }
+        defer { isReadingAhead.withLock { $0 = false } }
+        try pieces.forEachAhead(body)
     }
 
     private func wrongLength(_ entry: Entry, _ path: RelativePath) -> RestoreProblem {

@@ -28,8 +28,6 @@ package struct ContentReader {
     private var list: ChunkID?
     /// How many bytes of the content are not read yet.
     private var left: UInt64
-    /// Contents with at least this many bytes are read ahead.
-    package static let largeBytes: UInt64 = 8 << 20
 
     /// A reader at the start of `content`.
     package init(_ content: Content, in store: ArchiveStore) {
@@ -81,16 +79,9 @@ package struct ContentReader {
         return try nextSlice().map { try ContentReader.piece(of: $0, in: store) }
     }
 
-    /// Calls `body` with the remaining pieces in order, until it returns false.
-    ///
-    /// Other threads read large contents ahead.
-    ///
-    /// - Parameter mayReadAhead: whether there may be other threads, each with some megabytes.
-    package mutating func forEachPiece(mayReadAhead: Bool = true, _ body: (Piece) throws -> Bool) throws {
-        guard mayReadAhead, left >= ContentReader.largeBytes, inline == nil else {
-            while let piece = try next(), try body(piece) {}
-            return
-        }
+    /// Calls `body` with the remaining pieces in order; other threads read ahead, with some megabytes each.
+    package func forEachAhead(_ body: (Piece) throws -> Void) throws {
+        if let inline { return try body(.data(inline[...])) }
         let slices = sequence(state: self) { reader -> Result<Slice, any Error>? in
             do { return try reader.nextSlice().map { .success($0) } } catch { return .failure(error) }
         }
@@ -98,7 +89,11 @@ package struct ContentReader {
         try slices.forEachAhead(
             byteCount: { if case .success(let slice) = $0, slice.chunk != nil { slice.length } else { 0 } },
             waits: store.isRemote, ownThreads: true,
-            { [store] slice in try ContentReader.piece(of: slice.get(), in: store) }, body)
+            { [store] slice in try ContentReader.piece(of: slice.get(), in: store) }
+        ) { piece in
+            try body(piece)
+            return true
+        }
     }
 
     private mutating func nextSlice() throws -> Slice? {

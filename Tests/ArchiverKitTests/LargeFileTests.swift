@@ -11,6 +11,7 @@ import Threading
 
 @testable import ArchiverKit
 @testable import Capturing
+@testable import Restoring
 @testable import SnapshotTree
 
 @Suite("Changes of large files", .blocking) struct LargeFileTests {
@@ -104,7 +105,7 @@ import Threading
     @Test("several large files are restored and read byte for byte, and their holes stay holes")
     func wholeFiles() throws {
         var random = SeededGenerator("files that are read ahead")
-        #expect(ContentReader.largeBytes < 9 << 20)
+        #expect(FileRestorer.largeBytes < 9 << 20)
         let sandbox = try Sandbox()
         // Noise at these offsets in megabytes.
         let files = ["dense": [0, 2, 4, 6, 8, 10], "sparse": [0, 10, 12, 50], "late": [20, 22, 24]]
